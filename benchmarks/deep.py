@@ -124,8 +124,8 @@ def found(fit: Fit, every: dict[str, Any]) -> str:
         return f"looks like {fit.taken}"
     if fit.turned:
         return "capsule"
-    if fit.kind:
-        return fit.kind
+    if fit.verdict is not None:
+        return fit.verdict.cause.kind
     told = timing(fit, every)
     return "" if told is None else str(told.frames) if isinstance(told, Shift) else f"clip {told.clip}"
 

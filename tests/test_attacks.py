@@ -15,11 +15,11 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal
 from unittest.mock import patch
 
 import pytest
 from commands import shown_contents
+from test_files import make_tar, tar_info
 
 from seldio.cli import main
 from seldio.data import export
@@ -303,24 +303,11 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     assert {"a.csv": b"old"} == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 
-def tar(path: Path, *members: tuple[str, bytes, dict[str, Any]], mode: Literal["w", "w:gz"] = "w") -> Path:
-    with tarfile.open(path, mode) as archive:
-        for name, data, fields in members:
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            for field, value in fields.items():
-                setattr(info, field, value)
-            archive.addfile(info, io.BytesIO(data))
-    return path
-
-
 def test_archives_that_lead_out(outside: Path, tmp_path: Path) -> None:
     rows = b"0,1,0,10,0,120\n1,1,0,10,0,120\n"
-    link = {"type": tarfile.SYMTYPE, "linkname": str(outside)}
-    packed = tar(
-        tmp_path / "set.tar", ("../outside/a.csv", rows, {}), (f"{outside}/b.csv", rows, {}), ("link", b"", link),
-        ("link/c.csv", rows, {}), ("good.csv", rows, {}),
-    )  # fmt: skip
+    link = tar_info("link", type=tarfile.SYMTYPE, linkname=str(outside))
+    out = [("../outside/a.csv", rows), (f"{outside}/b.csv", rows)]
+    packed = make_tar(tmp_path / "set.tar", *out, (link, b""), ("link/c.csv", rows), ("good.csv", rows))
     code, said = seldio("convert", packed, "--to", "starss22", "-o", tmp_path / "out", "--allow-loss", "all")
     assert (1, True) == (code, "SAF101" in said), said
 

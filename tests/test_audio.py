@@ -31,9 +31,8 @@ from seldio.media import recording as recordings
 from seldio.media.audio import BLOCK, Decoder, NotAudio, probe, probe_entry, read_header
 from seldio.media.recording import Recording
 from seldio.rules import CATALOGUE
-from seldio.rules.audio import SurveyedSound, check_recordings, check_sounds
+from seldio.rules.audio import SurveyedSound, TreeFile, check_recordings, check_sounds
 from seldio.rules.collection import Collection
-from seldio.rules.tree_media import TreeFile
 
 SUBTYPES = ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"]
 unix = pytest.mark.skipif(os.name == "nt", reason="named pipes and fork")

@@ -329,32 +329,28 @@ def test_package_has_the_option_that_it_names(here: Path) -> None:
     assert "meta" in answered(f"{line} --allow-missing")[1]
 
 
+def with_year(here: Path, year: str, verb: str, rows: str) -> tuple[int, str]:
+    """Run a command on a file of *rows* in a process that knows a *year* from outside."""
+    (here / "mine").mkdir()
+    (here / "mine/lab2028.toml").write_text(year)
+    (here / "mix001.csv").write_text(rows)
+    command, env = [sys.executable, "-m", "seldio", verb, "mix001.csv"], os.environ | {"SELDIO_PLUGINS": "mine"}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", ["score:real onscreen:int", "score:flag"])
 def test_a_year_that_cannot_be_read_is_refused_when_it_is_read(here: Path, columns: str) -> None:
-    (here / "mine").mkdir()
-    (here / "mine/lab2028.toml").write_text(YEAR.replace("score:real", columns))
-    (here / "x.csv").write_text(LABELS)
-    command = [sys.executable, "-m", "seldio", "validate", "x.csv"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"SELDIO_PLUGINS": "mine"}, check=False
-    )
-    code, text = done.returncode, done.stderr
+    code, text = with_year(here, YEAR.replace("score:real", columns), "validate", LABELS)
     assert (code, "onscreen, and no other field, is of the kind flag" in text) == (2, True), text
 
 
 @pytest.mark.slow
 def test_a_score_in_columns_of_ones_own_is_no_fault(here: Path) -> None:
-    (here / "mine").mkdir()
-    (here / "mine/lab2028.toml").write_text(YEAR)
-    (here / "mix001.csv").write_text(
-        "frame,class,azimuth,elevation,score\n1,2,30,0,0.91\n2,2,31,0,0.82\n3,3,-31,0,0.1\n"
-    )
-    command = [sys.executable, "-m", "seldio", "info", "mix001.csv"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"SELDIO_PLUGINS": "mine"}, check=True
-    )
-    assert ("azimuth, elevation, score" in done.stdout, "SYN145" in done.stdout) == (True, False), done.stdout
+    rows = "frame,class,azimuth,elevation,score\n1,2,30,0,0.91\n2,2,31,0,0.82\n3,3,-31,0,0.1\n"
+    code, text = with_year(here, YEAR, "info", rows)
+    assert (code, "azimuth, elevation, score" in text, "SYN145" in text) == (0, True, False), text
 
 
 def test_a_further_key_is_put_in_extra(here: Path) -> None:

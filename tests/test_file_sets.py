@@ -30,9 +30,13 @@ def labels(tmp_path: Path) -> Path:
     return root
 
 
-def told(path: Path, reference: str | Path | None = None) -> list[str]:
+def messages(path: Path, reference: str | Path | None = None) -> list[tuple[str, str]]:
     found = seldio.validate(path, reference=reference, format="starss23")
-    return [finding.code for finding in found if finding.code in SETS]
+    return [(finding.code, finding.message) for finding in found if finding.code in SETS]
+
+
+def told(path: Path, reference: str | Path | None = None) -> list[str]:
+    return [code for code, _ in messages(path, reference)]
 
 
 def renamed(root: Path, name: Callable[[str], str]) -> Path:
@@ -156,11 +160,6 @@ def test_copies_are_one_finding_and_empty_files_are_none(labels: Path) -> None:
     assert told(labels) == []
     shutil.copy(labels / f"{CLIPS[3]}.csv", labels / f"{CLIPS[4]}.csv")
     assert told(labels) == ["SUB116"]
-
-
-def messages(path: Path, reference: Path) -> list[tuple[str, str]]:
-    found = seldio.validate(path, reference=reference, format="starss23")
-    return [(finding.code, finding.message) for finding in found if finding.code in SETS]
 
 
 def test_clips_that_one_side_lacks_are_counted_once(labels: Path) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import io
 import re
 import shutil
-import tarfile
-import zipfile
 from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
@@ -19,6 +16,7 @@ from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import BOM, broken_files, label_files, text_file
+from test_files import make_tar, make_zip
 from test_rules import ALL, Case
 
 import seldio
@@ -198,11 +196,6 @@ def run(*arguments: str, data: bytes | None = None) -> str:
     return result.stdout
 
 
-def both(*arguments: str, data: bytes | None = None) -> str:
-    """What a run prints, and what it says on the way."""
-    return invoke(*arguments, input=data).output
-
-
 def patched(data: bytes, diff: list[str]) -> bytes:
     """*data* with a unified diff applied by its line numbers; line ends other than LF are shown as signs."""
     old, new, position, previous = lines_of(data), [], 0, ""
@@ -250,12 +243,8 @@ def test_diff_is_safe_to_print() -> None:
 
 def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
     data = BOM + b"5,1,0,-50,+30\r\n\r\n1,1,0,-50,30\r\n"
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
-        archive.writestr("mix001.csv", data)
-    with tarfile.open(tmp_path / "x.tar", "w") as archive_:
-        info = tarfile.TarInfo("mix001.csv")
-        info.size = len(data)
-        archive_.addfile(info, io.BytesIO(data))
+    make_zip(tmp_path / "x.zip", ("mix001.csv", data))
+    make_tar(tmp_path / "x.tar", ("mix001.csv", data))
     (tmp_path / "mix001.csv.gz").write_bytes(gzip.compress(data))
     before = files_of(tmp_path)
     for name in ("x.zip", "x.tar", "mix001.csv.gz"):
@@ -386,17 +375,13 @@ def test_any_bytes_are_repaired_without_a_crash(data: bytes, unsafe: bool) -> No
 
 @pytest.mark.parametrize("mode", ["--fix", "--unsafe-fixes", "--diff"])
 def test_archives_say_that_they_are_not_rewritten(mode: str, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
-        archive.writestr("mix001.csv", BOM + WIDE.encode())
-    (tmp_path / "mix001.csv.gz").write_bytes(gzip.compress(BOM + WIDE.encode()))
+    data = BOM + "".join(f"{n},1,0,{-170 - n},3\n" for n in range(12)).encode()
+    make_zip(tmp_path / "x.zip", ("mix001.csv", data))
+    (tmp_path / "mix001.csv.gz").write_bytes(gzip.compress(data))
 
     for name in ("x.zip", "mix001.csv.gz"):
-        out = both("validate", str(tmp_path / name), "-f", "starss22", mode)
+        command = ("validate", str(tmp_path / name), "-f", "starss22")
+        out = invoke(*command, mode).output
         assert "2 findings can be repaired once unpacked (archives are not rewritten)." in out
         assert "fixable with" not in out
-        assert "2 fixable once unpacked: archives are not rewritten." in run(
-            "validate", str(tmp_path / name), "-f", "starss22"
-        )
-
-
-WIDE = "".join(f"{n},1,0,{-170 - n},3\n" for n in range(12))
+        assert "2 fixable once unpacked: archives are not rewritten." in run(*command)

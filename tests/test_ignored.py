@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from commands import invoke
 
 import seldio
 from seldio.errors import InvalidData
+from seldio.files.archives import zipped
 
 ROWS = "0,3,0,-150,20,181\n1,3,0,-150,20,181\n2,3,0,-150,21,182\n"
 CLIPS = [f"fold4_room23_mix{number:03}" for number in range(1, 6)]
@@ -23,14 +22,6 @@ def folder(root: Path, suffix: str, text: str = ROWS) -> Path:
     for number, clip in enumerate(CLIPS):
         (root / f"{clip}{suffix}").write_text(text + f"{number + 5},7,1,30,{number},99\n")
     return root
-
-
-def zipped(**members: bytes) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name.replace("__", "."), data)
-    return held.getvalue()
 
 
 def said(path: Path, **options: str) -> list[tuple[str, str]]:
@@ -52,7 +43,7 @@ def test_a_check_of_nothing_does_not_pass(tmp_path: Path, options: tuple[str, ..
 
 def test_an_archive_in_an_archive_is_to_be_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "outer.zip"
-    path.write_bytes(zipped(inner__zip=zipped(mix001__csv=ROWS.encode())))
+    path.write_bytes(zipped({"inner.zip": zipped({"mix001.csv": ROWS.encode()})}))
     (found,) = seldio.validate(path)
     assert found.message == "nothing was checked: 1 file called .zip, an archive inside of this zip"
     assert found.hint == f"unpack {path}!/inner.zip first"

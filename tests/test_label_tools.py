@@ -81,7 +81,7 @@ def test_text_is_read_back(label: ToolLabel) -> None:
 @given(st.lists(labels(), max_size=4))
 @settings(max_examples=examples(60))
 def test_what_is_written_is_read_back(tool: ToolFormat, given: list[ToolLabel]) -> None:
-    table = tool._table(given)
+    table = pa.table(tool.columns(given))
     file = ClipFile("kitchen_1", f"kitchen_1{tool.suffix}")
     table = table.append_column("clip", pa.array(["kitchen_1"] * len(table)).dictionary_encode())
     data = tool.write(table, file)

@@ -21,7 +21,7 @@ from seldio import validate
 from seldio.check.reference import load
 from seldio.findings import Finding
 from seldio.formats import ItemFormat, get
-from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions
+from seldio.formats.qa_csv import INSTRUCTIONS, JASCO_PREDICTIONS, Jasco, JascoPredictions
 from seldio.schema.qa import Item
 
 Record = dict[str, Any]
@@ -191,7 +191,7 @@ def jasco(folder: Path, change: Callable[[list[list[str]]], object]) -> list[Fin
 
 def put(row: int, column: str, value: str) -> Callable[[list[list[str]]], None]:
     def change(table: list[list[str]]) -> None:
-        table[row][JascoPredictions.columns.index(column)] = value
+        table[row][JASCO_PREDICTIONS.columns.index(column)] = value
 
     return change
 

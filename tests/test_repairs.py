@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from commands import invoke
+from commands import contents, invoke
 from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -42,10 +42,6 @@ def planted(folder: Path, change: Change, clips: int = 4) -> dict[str, bytes]:
         lines = (",".join(map(str, change(row, clip))) for row in scene(clip))
         (folder / f"fold4_room23_mix00{clip + 1}.csv").write_text("".join(f"{line}\n" for line in lines))
     return contents(folder)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def cells(file: tuple[str, bytes]) -> list[list[float]]:

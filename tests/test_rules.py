@@ -25,8 +25,7 @@ from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.reader_rules import RECORDS
 from seldio.reports import Options, render
-from seldio.rules import CATALOGUE
-from seldio.rules.registry import rule_of
+from seldio.rules import CATALOGUE, rule_of
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases" / "rules"

@@ -33,8 +33,8 @@ from seldio.check.description import describe
 from seldio.data import Manifest, export
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files import DEFAULTS, Entry, Limits, Source, open_source
+from seldio.files.entries import Stretch
 from seldio.files.exports import SIZES, original_files
-from seldio.files.streams import Stretch
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import ItemFormat
 from seldio.schema.qa import Item

@@ -16,12 +16,11 @@ from seldio.check.reference import load
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.about import KnownDataset, every
-from seldio.rules import CATALOGUE
+from seldio.rules import CATALOGUE, findings, rule_of
 from seldio.rules.base import columns_of
 from seldio.rules.hub import HUB_RULES
 from seldio.rules.labels import ROW_RULES
 from seldio.rules.misreadings import FILE_RULES
-from seldio.rules.registry import findings, rule_of
 from seldio.text import printable
 
 from . import ROOT, code, empty_folder, examples, excerpt, facts, page, run, table

@@ -29,7 +29,7 @@ from seldio.conversion.labels import convert_source, see_names
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, input_at, open_source, write_bytes
 from seldio.files.archives import Memory, open_packed, zipped
-from seldio.files.names import is_zip, media_type, plain_stem
+from seldio.files.names import media_type, plain_stem, suffix_of
 from seldio.findings import Finding, Report, Severity, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import Cell, Column, ScoreReport
@@ -46,13 +46,13 @@ def keys_of(year: int) -> PackageKeys:
     Raises:
         UsageError: no record says it.
     """
-    known = {record["package"]["year"]: record for record in plugins.datasets() if "package" in record}
-    if year not in known:
-        choices = ", ".join(map(str, sorted(known)))
+    records = {record["package"]["year"]: record for record in plugins.datasets() if "package" in record}
+    if year not in records:
+        choices = ", ".join(map(str, sorted(records)))
         raise UsageError(f"--year {year}: what a package of this year holds is not known; choose from {choices}")
-    if "place" in known[year]:
-        check(known[year])
-    return PackageKeys.model_validate(known[year]["package"])
+    if "place" in records[year]:
+        check(records[year])
+    return PackageKeys.model_validate(records[year]["package"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,8 +95,9 @@ class PackedSystem:
             yield f"  on the development set: {', '.join(f'{name} {text}' for name, text in self.scores.items())}"
         if self.template:
             yield f"  no meta file: fill in the template {self.meta} and run the same command again"
-        for one in self.differences:
-            yield f"  {self.meta}:{one.line}: {one.field} is {one.stated}, but seldio score says {one.scored}"
+        for result in self.differences:
+            stated = f"{result.field} is {result.stated}, but seldio score says {result.scored}"
+            yield f"  {self.meta}:{result.line}: {stated}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -180,14 +181,16 @@ def package_systems(
         read = _outputs(place, target, **reading)
         empty, notes = _empty(read, expected)
         read.files |= {clip: (target.write(silent, ClipFile(clip, clip)), None) for clip in empty}
-        members |= {keys.output.format(label=label, clip=clip): one for clip, one in read.files.items()}
-        shown = _shown(scores[number], keys) if scores else {}
-        notices = scores[number].notices if scores else ()
-        notes += tuple(f"{one.name}: {one.text}" for one in notices if one.first or one.grave)
+        members |= {keys.output.format(label=label, clip=clip): output for clip, output in read.files.items()}
+        score = scores[number] if scores else None
+        scored = _scored(score, keys) if score is not None else {}
+        shown = {name: column.shown(cell) for name, (column, cell) in scored.items()}
+        notices = score.notices if score is not None else ()
+        notes += tuple(f"{notice.name}: {notice.text}" for notice in notices if notice.first or notice.grave)
         meta = metas[number] if metas else str(Path(out).parent / f"{label}.meta.yaml")
         template = not metas and not Path(meta).exists()
         if template:
-            templates[meta] = data = _template(label, keys, shown, scores[number] if scores else None)
+            templates[meta] = data = _template(label, keys, shown, score)
         else:
             data = _content(meta)
         members[keys.meta.format(label=label)] = data, meta
@@ -204,7 +207,7 @@ def package_systems(
                 meta=meta,
                 template=template,
                 scores=shown,
-                differences=() if template or not scores else _differences(meta, data, scores[number], keys),
+                differences=() if template or not (scored and keys.results) else _differences(meta, data, scored),
             )
         )
     if technical_report is not None:
@@ -219,7 +222,11 @@ def package_systems(
     if reading["force"] or not report.reaches(Severity.ERROR):
         write_bytes(out, whole)
         written += (out,)
-    notes = () if expected is not None else (_unknown_clips(keys),)
+    notes = ()
+    if expected is None:
+        clips = f", such as --reference {keys.clips}" if keys.clips else ""
+        how = f"without --reference, the clips of the evaluation set{clips}"
+        notes = (f"whether clips are missing is not known {how}",)
     return Packaged(path=out, year=keys.year, written=written, systems=tuple(systems), notes=notes, report=report)
 
 
@@ -245,11 +252,11 @@ def see_labels(labels: Sequence[str], keys: PackageKeys) -> None:
 
 def see_free(out: str, outputs: Sequence[str], others: Sequence[str]) -> None:
     """See that the zip is called so, takes the place of nothing that is read, and does not lie among outputs."""
-    if not is_zip(out):
+    if suffix_of(out) != "zip":
         raise UsageError(f"-o {printable(out)}: the challenge takes a zip; choose a name that ends in .zip")
-    among = (one for one in outputs if Path(one).resolve() in Path(out).resolve().parents)  # also where it is new
-    if (one := input_at(out, (*outputs, *others)) or next(among, None)) is not None:
-        raise UsageError(f"-o {printable(out)}: {printable(one)} is read; choose another place")
+    among = (place for place in outputs if Path(place).resolve() in Path(out).resolve().parents)  # also if it is new
+    if (place := input_at(out, (*outputs, *others)) or next(among, None)) is not None:
+        raise UsageError(f"-o {printable(out)}: {printable(place)} is read; choose another place")
 
 
 def _content(path: str) -> bytes:
@@ -264,7 +271,7 @@ def _outputs(place: str, target: LabelFormat, *, format: LabelFormat | None, **o
     with open_source(place, strict(findings)) as source:
         parts = label_parts(source, format, strict(findings))
         files = [file for part in parts for file in part.files]
-        taken = {entry.path for file in files for entry in (file.entry,)}
+        taken = {file.entry.path for file in files}
         left = [entry.name for entry in source if entry.path not in taken]
         if parts and all(part.format is not None and part.format.name == target.name for part in parts):
             read = _Outputs(formats=(target.name,), left=left)
@@ -296,11 +303,6 @@ def _empty(read: _Outputs, expected: Reference | None) -> tuple[tuple[str, ...],
     return tuple(sorted(missing)), ()
 
 
-def _unknown_clips(keys: PackageKeys) -> str:
-    known = f", such as --reference {keys.clips}" if keys.clips else ""
-    return f"whether clips are missing is not known without --reference, the clips of the evaluation set{known}"
-
-
 # --- meta files -------------------------------------------------------------------------------------------------------
 
 
@@ -311,10 +313,6 @@ def _scored(report: ScoreReport, keys: PackageKeys) -> dict[str, tuple[Column, C
     return {name: (columns[score], report.overall[score]) for name, score in names.items()}
 
 
-def _shown(report: ScoreReport, keys: PackageKeys) -> dict[str, str]:
-    return {name: column.shown(cell) for name, (column, cell) in _scored(report, keys).items()}
-
-
 def _template(label: str, keys: PackageKeys, shown: Mapping[str, str], score: ScoreReport | None) -> bytes:
     parts = Label.parse(label)
     assert parts is not None, "labels are checked before anything is read"
@@ -323,7 +321,8 @@ def _template(label: str, keys: PackageKeys, shown: Mapping[str, str], score: Sc
         origin = f"as of 2022; see which results the challenge of {keys.year} asks for"
     elif score is not None:
         origin = f"by seldio score --profile {keys.profile}, over {score.over}"
-    label, institute = (json.dumps(one, ensure_ascii=False) for one in (label, parts.institute))  # NO is false in YAML
+    # in quotes, as NO is false in YAML
+    label, institute = (json.dumps(text, ensure_ascii=False) for text in (label, parts.institute))
     text: str = FACTS["template"].format(label=label, institute=institute, origin=origin)
     for name in keys.results or RESULTS:
         value = shown.get(name, FILL_IN) if keys.results else FILL_IN
@@ -335,21 +334,21 @@ def _entry(path: str, data: bytes) -> Entry:
     return Entry(path, Path(path).name, len(data), len(data), None, partial(io.BytesIO, data))
 
 
-def _differences(path: str, data: bytes, report: ScoreReport, keys: PackageKeys) -> tuple[ResultDifference, ...]:
+def _differences(path: str, data: bytes, scored: Mapping[str, tuple[Column, Cell]]) -> tuple[ResultDifference, ...]:
     """Return the results in a meta file that are not what is scored, at the digits that it has."""
-    meta, found = Meta(PackageFile(path, _entry(path, data))), []
-    for name, (column, cell) in _scored(report, keys).items() if keys.results else ():
+    meta, differences = Meta(PackageFile(path, _entry(path, data))), []
+    for name, (column, cell) in scored.items():
         try:
             place = meta.place((*OVERALL, name))
             stated = Decimal(place["value"])
         except (KeyError, InvalidOperation):  # it is not there, or no number
             continue
         if stated.is_finite() and isinstance(cell, int | float):
-            own = cell * 100 if column.unit == "%" else cell
+            value = cell * 100 if column.unit == "%" else cell
             half_a_digit = 0.5 * 10.0 ** min(int(stated.as_tuple().exponent), 300) + 1e-9  # 1e400 too
-            if not abs(float(stated) - own) <= half_a_digit:  # of what is not a number too
-                found.append(ResultDifference(name, place["line"], place["value"], column.shown(cell)))
-    return tuple(found)
+            if not abs(float(stated) - value) <= half_a_digit:  # of what is not a number too
+                differences.append(ResultDifference(name, place["line"], place["value"], column.shown(cell)))
+    return tuple(differences)
 
 
 # --- the zip ----------------------------------------------------------------------------------------------------------
@@ -359,9 +358,10 @@ def _checked(
     whole: bytes, out: str, expected: Reference | None, format: str | None, origins: Mapping[str, str]
 ) -> Report:
     """Validate the zip; report findings in copied files at the path that they were copied from."""
-    found: list[Finding] = []
-    with open_packed(_entry(out, whole), "file", Memory(whole), found.append, DEFAULTS) as source:
+    opened: list[Finding] = []
+    with open_packed(_entry(out, whole), "file", Memory(whole), opened.append, DEFAULTS) as source:
         report = examine(source, format=format, reference=expected, rows=False).report
-    there = Report(files=report.files)
-    there.add(dataclasses.replace(one, path=origins.get(one.path, one.path)) for one in (*found, *report.findings))
-    return there
+    findings = (*opened, *report.findings)
+    moved = Report(files=report.files)
+    moved.add(dataclasses.replace(finding, path=origins.get(finding.path, finding.path)) for finding in findings)
+    return moved

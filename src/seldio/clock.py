@@ -62,7 +62,7 @@ def label_frame(time: Fraction, hop: Fraction = HOP) -> int:
 
 
 def sample(label_frame: int, rate: int | Fraction, hop: Fraction = HOP) -> Fraction:
-    """The sample at which a label frame begins; not always a whole number (2205 of 44,100 Hz, 1102.5 of 11,025)."""
+    """Return the sample at which a label frame begins; not always a whole number (1102.5 at 11,025 Hz)."""
     return seconds(label_frame, hop) * rate
 
 
@@ -75,7 +75,7 @@ def video_time(frame: int, rate: Fraction = NTSC, start: Fraction = Fraction(0))
 
 
 def nearest_video_frame(time: Fraction, rate: Fraction = NTSC) -> int:
-    """The video frame whose time is nearest to *time* (seconds); of two equally near the earlier; never below 0."""
+    """Return the video frame nearest to *time* (seconds); of two equally near the earlier; never below 0."""
     return max(0, math.ceil(time * rate - _HALF))
 
 
@@ -105,11 +105,6 @@ class Convention:
     def moment(self, label_frame: int, hop: Fraction = HOP) -> Fraction:
         """Return the time (seconds) at which the picture ought to be taken."""
         return (label_frame + self.aim) * hop
-
-
-def _truncated(label_frame: int, rate: Fraction, hop: Fraction) -> int:
-    """Return ``int(cap.get(CAP_PROP_FPS) * start_sec)``, in floats as OpenCV programs compute it."""
-    return int(float(rate) * onset(label_frame, hop))
 
 
 #: Seconds of sound in a chunk of Sony's inference, which sees one picture.
@@ -147,7 +142,9 @@ CONVENTIONS: dict[str, Convention] = {
         Convention(
             "dcase2023-training", "the start times the rate, truncated: int(fps * seconds)", Fraction(0), "number",
             "0 to 33.4 ms early, 16.7 ms on average",
-            "Sony's audio-visual-seld-dcase2023, seld_data_loader.py", _truncated,
+            "Sony's audio-visual-seld-dcase2023, seld_data_loader.py",
+            # int(cap.get(CAP_PROP_FPS) * start_sec), in floats as OpenCV programs compute it
+            lambda frame, rate, hop: int(float(rate) * onset(frame, hop)),
         ),
         Convention(
             "dcase2023-inference", "one frame per chunk of 1.2 s, at its start, truncated", Fraction(0),

@@ -144,17 +144,14 @@ def needing(library: str, least: str = "") -> Iterator[None]:
         if least:
             from importlib.metadata import version  # only where the version matters
 
-            if _parts(installed := version(library)) < _parts(least):
-                raise MissingLibrary(library, installed, least)
+            installed, wanted = ([*map(int, re.findall(r"\d+", text)[:2])] for text in (version(library), least))
+            if installed < wanted:
+                raise MissingLibrary(library, version(library), least)
         yield
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
             raise
         raise MissingLibrary(library) from None
-
-
-def _parts(version: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", version)[:2]]
 
 
 class UsageError(SeldioError):

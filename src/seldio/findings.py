@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
@@ -54,14 +54,11 @@ class Severity(StrEnum):
     @property
     def rank(self) -> int:
         """0 for error, 1 for warning, 2 for info."""
-        return _RANKS[self.value]
+        return list(Severity).index(self)
 
     def reaches(self, threshold: Severity) -> bool:
         """Return whether this severity is at least as bad as *threshold*."""
         return self.rank <= threshold.rank
-
-
-_RANKS = {severity.value: rank for rank, severity in enumerate(Severity)}
 
 
 Fix = Literal["none", "safe", "unsafe"]
@@ -119,7 +116,14 @@ class Finding:
 
     def times(self, count: int, lines: Iterable[int]) -> Finding:
         """Return the same finding for *count* places, this one being the first, in *lines* (1-based)."""
-        ranges, unlisted = _ranges(lines, _most_ranges.get())
+        import numpy as np  # not for `seldio --help`
+
+        numbers = np.sort(lines if isinstance(lines, np.ndarray) else np.fromiter(lines, np.int64))
+        breaks = np.flatnonzero(np.diff(numbers) > 1)
+        firsts, lasts = numbers[np.append(0, breaks + 1)], numbers[np.append(breaks, -1)]
+        most, sizes = _most_ranges.get(), lasts - firsts + 1
+        ranges = tuple(zip(firsts[:most].tolist(), lasts[:most].tolist(), strict=True))
+        unlisted = int(sizes.sum() - sizes[:most].sum())
         return dataclasses.replace(self, count=count, ranges=ranges, unlisted=unlisted)
 
     @property
@@ -235,21 +239,6 @@ class Rule:
         )
 
 
-def _ranges(lines: Iterable[int], most: int | None) -> tuple[tuple[tuple[int, int], ...], int]:
-    import numpy as np  # not for `seldio --help`
-
-    numbers = lines if isinstance(lines, np.ndarray) else np.fromiter(lines, np.int64)
-    steps = np.diff(numbers)
-    if (steps < 0).any():
-        numbers = np.sort(numbers)
-        steps = np.diff(numbers)
-    breaks = np.flatnonzero(steps > 1)
-    firsts, lasts = numbers[np.append(0, breaks + 1)], numbers[np.append(breaks, -1)]
-    sizes = lasts - firsts + 1
-    listed = tuple(zip(firsts[:most].tolist(), lasts[:most].tolist(), strict=True))
-    return listed, int(sizes.sum() - sizes[:most].sum())
-
-
 def gathered(findings: Iterable[Finding], most: int) -> list[Finding]:
     """Merge findings of one rule in one file into the first, with count and lines, if there are more than *most*."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
@@ -258,20 +247,20 @@ def gathered(findings: Iterable[Finding], most: int) -> list[Finding]:
         groups.setdefault((finding.path, finding.code, finding.severity, *alone), []).append(finding)
     merged: list[Finding] = []
     for same in groups.values():
-        merged += same if len(same) <= most else [_one_of(same)]
+        if len(same) <= most:
+            merged += same
+            continue
+        first = min(same, key=lambda finding: finding.order)
+        runs = (run for finding in same for run in finding.ranges or ((finding.line or 0, finding.line or 0),))
+        lines = itertools.chain.from_iterable(range(low, high + 1) for low, high in runs)
+        whole = first.times(sum(finding.count for finding in same), lines)
+        unlisted = whole.unlisted + sum(finding.unlisted for finding in same)
+        merged.append(dataclasses.replace(whole, unlisted=unlisted))
     return merged
 
 
-def _one_of(same: Sequence[Finding]) -> Finding:
-    first = min(same, key=lambda finding: finding.order)
-    runs = (run for finding in same for run in finding.ranges or ((finding.line or 0, finding.line or 0),))
-    lines = itertools.chain.from_iterable(range(low, high + 1) for low, high in runs)
-    merged = first.times(sum(finding.count for finding in same), lines)
-    return dataclasses.replace(merged, unlisted=merged.unlisted + sum(finding.unlisted for finding in same))
-
-
 def raise_errors(finding: Finding) -> None:
-    """The sink for loading: an error raises :class:`~seldio.errors.InvalidData`, the rest passes."""
+    """Raise :class:`~seldio.errors.InvalidData` for an error; the sink for loading, which the rest passes."""
     if finding.severity is Severity.ERROR:
         raise InvalidData(finding)
 
@@ -445,16 +434,9 @@ class Report(Displayed):
             "unlisted": self.listed()[1],
         }
 
-    def listening(self) -> dict[str, Any]:
-        """Return the results of ``--deep`` for the JSON report; empty if labels were not compared with the audio."""
-        return {"listening": [heard.as_dict() for heard in self.heard]} if self.heard else {}
-
     def as_dict(self) -> dict[str, Any]:
         """Return the json report, version 1 (``schemas/report.schema.json``)."""
-        return {
-            "version": 1,
-            "seldio": version(),
-            "summary": self.summary(),
-            **self.listening(),
-            "findings": [finding.as_dict() for finding in self.listed()[0]],
-        }
+        report = {"version": 1, "seldio": version(), "summary": self.summary()}
+        if self.heard:  # labels were compared with the audio
+            report["listening"] = [heard.as_dict() for heard in self.heard]
+        return report | {"findings": [finding.as_dict() for finding in self.listed()[0]]}

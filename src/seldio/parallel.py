@@ -12,10 +12,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from seldio import progress
 from seldio.errors import SeldioError, UsageError
@@ -26,42 +25,15 @@ Result = TypeVar("Result")
 MOST_WORKERS = 256
 
 
-@dataclass(frozen=True)
-class _Workers:
-    count: int
+class _Workers(NamedTuple):
+    number: int
     sender: Callable[[Callable[[Any], Any]], Callable[[list[Any]], Any]]  # of some work: sends a batch, returns a task
     results: Callable[[Any], list[Any]]  # waits for a task
     close: Callable[[], None]
 
-    def map(
-        self, work: Callable[[Item], Result], batches: Iterable[list[Item]]
-    ) -> Iterator[tuple[list[Item], list[Result]]]:
-        """Yield each batch with its results, in order; never more than two for each worker are under way."""
-        tasks: deque[tuple[list[Item], Any]] = deque()
-        send = self.sender(work)
-        for batch in batches:
-            tasks.append((batch, send(batch)))
-            if len(tasks) > 2 * self.count:
-                sent, task = tasks.popleft()
-                yield sent, self.results(task)
-        yield from ((sent, self.results(task)) for sent, task in tasks)
 
-
-class _Running:
-    """The workers a user asks for; they are started when there is work."""
-
-    def __init__(self, count: int | None = 1, ray: bool = False) -> None:
-        self.count, self.ray = count, ray
-
-    @cached_property
-    def workers(self) -> _Workers | None:
-        """The workers; None to work in this process."""
-        if self.ray:
-            return _cluster(self.count)
-        return None if self.count is None or self.count == 1 else _processes(self.count)
-
-
-_running: ContextVar[_Running | None] = ContextVar("running", default=None)
+#: Starts the workers that a user asks for, once there is work; None to work in this process.
+_starter: ContextVar[Callable[[], _Workers] | None] = ContextVar("starter", default=None)
 
 
 @contextmanager
@@ -82,16 +54,16 @@ def running(workers: int | None = None, ray: bool = False) -> Iterator[None]:
     """
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise UsageError(f"the number of workers must be from 1 to {MOST_WORKERS}, not {workers}")
-    now = _Running(workers, ray)
-    token = _running.set(now)
+    start = cache(partial(_cluster if ray else _processes, workers))
+    token = _starter.set(start if ray or workers not in (None, 1) else None)
     try:
         yield
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(str(stop) or "stopped; no file is half-written") from None
     finally:
-        _running.reset(token)
-        if "workers" in vars(now) and now.workers is not None:  # else none were started
-            now.workers.close()
+        _starter.reset(token)
+        if start.cache_info().currsize:  # else none were started
+            start().close()
 
 
 def parallel_map(
@@ -120,20 +92,28 @@ def parallel_map(
     Raises:
         SeldioError: a worker was killed, or the cluster failed; and what *work* raises.
     """
-    workers = None if here else (_running.get() or _Running()).workers
+    start = None if here else _starter.get()
+    workers = None if start is None else start()
     total, whole = None, None
     if isinstance(items, Sequence):
         total, whole = len(items), None if size is None else sum(map(size, items))
     with progress.task(what, total, whole) as advance:
-        waiting = iter(items)
-        done: Iterator[tuple[list[Item], list[Result]]]
         if workers is None:
-            done = (([item], [work(item)]) for item in waiting)
-        else:
-            done = workers.map(work, iter(lambda: list(islice(waiting, batch)), []))
-        for sent, results in done:
-            advance(len(sent), 0 if size is None else sum(map(size, sent)))
-            yield from results
+            for item in items:
+                result = work(item)
+                advance(1, 0 if size is None else size(item))
+                yield result
+            return
+        waiting, send = iter(items), workers.sender(work)
+        tasks: deque[tuple[list[Item], Any]] = deque()
+        while (sent := list(islice(waiting, batch))) or tasks:
+            if sent:
+                tasks.append((sent, send(sent)))
+            if not sent or len(tasks) > 2 * workers.number:  # never more than two for each worker are under way
+                done, task = tasks.popleft()
+                results: list[Result] = workers.results(task)
+                advance(len(done), 0 if size is None else sum(map(size, done)))
+                yield from results
 
 
 def _work_on(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
@@ -143,7 +123,7 @@ def _work_on(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Resu
 # --- processes of this machine ---------------------------------------------------------------------------
 
 
-def _processes(count: int) -> _Workers:
+def _processes(count: int | None) -> _Workers:
     import multiprocessing
     import signal
     from concurrent.futures import ProcessPoolExecutor
@@ -153,6 +133,7 @@ def _processes(count: int) -> _Workers:
             "this process may not start worker processes, because it is a daemonic one itself, such as those of "
             "multiprocessing.Pool and torch's DataLoader: choose 1 worker here"
         )
+    assert count is not None
     # spawn: works alike on all systems, and does not copy locks that another thread has
     pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _prepare)
     ours = signal.getsignal(signal.SIGINT)
@@ -210,25 +191,21 @@ def _cluster(count: int | None) -> _Workers:
     connected: Any = ray  # whose functions have no types
     ours = not connected.is_initialized()
     if ours:
-        _connect(connected, count)
+        quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+        address = os.environ.get("RAY_ADDRESS")
+        if address is not None:
+            _see_that_it_answers(address)
+        try:
+            connected.init("auto", **quiet)
+        except (ConnectionError, ValueError) as error:
+            if address is not None:
+                raise SeldioError(f"no Ray cluster at RAY_ADDRESS={address}: {error}") from None
+            connected.init("local", num_cpus=count, include_dashboard=False, **quiet)
     count = count or max(1, int(connected.cluster_resources().get("CPU", 1)))
     task = connected.remote(_work_on)
     results = partial(_results_of_task, connected)
     close = connected.shutdown if ours else lambda: None
     return _Workers(count, lambda work: partial(task.remote, connected.put(work)), results, close)
-
-
-def _connect(ray: Any, count: int | None) -> None:
-    quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
-    address = os.environ.get("RAY_ADDRESS")
-    if address is not None:
-        _see_that_it_answers(address)
-    try:
-        ray.init("auto", **quiet)
-    except (ConnectionError, ValueError) as error:
-        if address is not None:
-            raise SeldioError(f"no Ray cluster at RAY_ADDRESS={address}: {error}") from None
-        ray.init("local", num_cpus=count, include_dashboard=False, **quiet)
 
 
 def _see_that_it_answers(address: str) -> None:

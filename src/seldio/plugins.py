@@ -78,12 +78,9 @@ def added(group: str, kind: type[_Object]) -> tuple[_Object, ...]:
 
 
 def index(part: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of the ``index.json`` of *part*, such as ``rules``; ``make index`` writes it."""
-    yield from _frozen(json.loads((_HERE / part / "index.json").read_bytes()))
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+    """Yield the rows of the ``index.json`` of *part*, such as ``formats``; ``make index`` writes it."""
+    for row in json.loads((_HERE / part / "index.json").read_bytes()):
+        yield tuple(tuple(cell) if isinstance(cell, list) else cell for cell in row)
 
 
 # --- folders of data -------------------------------------------------------------------------------
@@ -127,15 +124,12 @@ def datasets() -> tuple[Mapping[str, Any], ...]:
         UsageError: one from outside cannot be read as TOML.
     """
     records = [tomllib.loads(file.read_text("utf-8")) for file in (_HERE / "datasets").glob("*.toml")]
-    return (*sorted(records, key=lambda record: record["order"]), *_datasets_outside())
-
-
-def _datasets_outside() -> Iterator[Mapping[str, Any]]:
+    records.sort(key=lambda record: record["order"])
     for folder in data_folders():
         for file in sorted(folder.path.glob("*.toml")):
             place = f"{folder.place}/{file.name}"
             try:
-                record = from_toml(file.read_text("utf-8"))
+                records.append({**from_toml(file.read_text("utf-8")), "place": place})
             except ValueError as error:
                 raise UsageError(f"{place}: {error}") from None
-            yield {**record, "place": place}
+    return tuple(records)

@@ -39,11 +39,9 @@ def task(what: str | None, total: int | None = None, size: int | None = None) ->
         size: bytes of all of them.
     """
     display = _display.get()
-    return nullcontext(_unseen) if display is None or what is None else display(what, total, size)
-
-
-def _unseen(parts: int, size: int) -> None:
-    """Show nothing."""
+    if display is None or what is None:
+        return nullcontext(lambda parts, size: None)  # noqa: ARG005
+    return display(what, total, size)
 
 
 def tracked(things: Iterable[Thing], what: str) -> Iterator[Thing]:

@@ -15,15 +15,20 @@ from seldio.findings import Rule, Severity
 RECORDS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "rules" / "rules.toml").read_text("utf-8"))
 
 
-def _rule(code: str, record: dict[str, Any]) -> Rule:
-    # what is wrong with JSON is there with line and column: MERA needs not say it as well
-    explains = ("PRD122",) if code.startswith("SYN") else tuple(record.get("explains", ()))
-    name, severity, fix = record["name"], Severity(record["severity"]), record.get("fix", "none")
-    return Rule(code, name, severity, fix, explains=explains, summary=record["summary"], hint=record.get("hint"))
-
-
 #: The rules by code.
-READER_RULES: dict[str, Rule] = {code: _rule(code, record) for code, record in RECORDS.items()}
+READER_RULES: dict[str, Rule] = {
+    code: Rule(
+        code,
+        record["name"],
+        Severity(record["severity"]),
+        record.get("fix", "none"),
+        # what is wrong with JSON is there with line and column: MERA needs not say it as well
+        explains=("PRD122",) if code.startswith("SYN") else tuple(record.get("explains", ())),
+        summary=record["summary"],
+        hint=record.get("hint"),
+    )
+    for code, record in RECORDS.items()
+}
 
 
 def reader_rule(code: str) -> Rule:

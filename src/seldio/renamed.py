@@ -82,8 +82,8 @@ def _together(name: str, option: str, before: Any, text: str, entry: Mapping[str
     if isinstance(before, list):  # of the command line, which sees to names that are given twice
         return [*before, text]
     if option in _MAPPINGS:
-        known = before or {}
-        return {**known, **entry} if all(known.get(key, value) == value for key, value in entry.items()) else None
+        values = before or {}
+        return {**values, **entry} if all(values.get(key, value) == value for key, value in entry.items()) else None
     if before is None:
         return text
     if option == "total":

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from seldio.benchmarks import Benchmark, FieldValues, benchmark
+from seldio.benchmarks import Benchmark, benchmark
 from seldio.findings import DOCS
 from seldio.formats.json_items import ITEMS, SO_BENCH, JsonItems
 from seldio.formats.mera import RUENVAQA
@@ -36,16 +36,14 @@ _THERE: _Schema = {"not": {"type": "null"}}
 
 def so_bench() -> _Schema:
     """Return the schema of questions of SO-Bench: a record, a list of them, or one under ``records`` or ``data``."""
-    known, record = benchmark("so-bench"), _of_format(SO_BENCH)
+    spec, record = benchmark("so-bench"), _of_format(SO_BENCH)
     record["properties"]["answer"] = _FULL | {"description": "The full answer."}
     truths = {name: spec.truth for name, spec in PUBLISHED.items() if spec.truth}
     for key in dict.fromkeys(truths.values()):
         needs = {"answer_meta": {"type": "object", "required": [key], "properties": {key: _THERE}}}
         tasks = [name for name, truth in truths.items() if truth == key]
-        record["allOf"].append(
-            _if(_at(known.task, {"enum": tasks}), {"required": ["answer_meta"], "properties": needs})
-        )
-    return _file(SO_BENCH.title, _with_values(record, known), ("records", "data"))
+        record["allOf"].append(_if(_at(spec.task, {"enum": tasks}), {"required": ["answer_meta"], "properties": needs}))
+    return _file(SO_BENCH.title, _with_values(record, spec), ("records", "data"))
 
 
 def items() -> _Schema:
@@ -65,7 +63,7 @@ def jasco() -> _Schema:
 
 def ruenvaqa() -> _Schema:
     """Return the schema of questions of ruEnvAQA: a file of the source with its access, a list, or a row of the Hub."""
-    known = benchmark("ruenvaqa")
+    spec = benchmark("ruenvaqa")
     text: _Schema = {"type": ["string", "null"]}
     letters, name = string.ascii_lowercase, "option_{}".format
     path: _Schema = {
@@ -82,7 +80,7 @@ def ruenvaqa() -> _Schema:
         "patternProperties": {audio: path, "^option_[a-z]$": text | {"pattern": r"\S"}},
         "not": {"propertyNames": {"not": {"pattern": audio}}},
         # options follow each other without a gap, and there is more than one
-        "allOf": [_if(_has(name(one)), _has(name(before))) for before, one in pairwise(letters)]
+        "allOf": [_if(_has(name(letter)), _has(name(before))) for before, letter in pairwise(letters)]
         + [_if(_has("option_a"), _has("option_b"))],
     }
     categories: _Schema = {
@@ -115,9 +113,9 @@ def ruenvaqa() -> _Schema:
             ),
         ],
     }
-    record = _with_values(record, known)
-    for task, has in known.tasks.items():
-        record["allOf"].append(_if(_at(known.task, {"const": task}), _at(["inputs"], _options(has))))
+    record = _with_values(record, spec)
+    for task, has in spec.tasks.items():
+        record["allOf"].append(_if(_at(spec.task, {"const": task}), _at(["inputs"], _options(has))))
     return _file(RUENVAQA.title, record, ("data",), {"access": {"enum": ["public", "private", ""]}})
 
 
@@ -128,16 +126,12 @@ def _options(task: Mapping[str, Any]) -> _Schema:
     wanted: _Schema = {"required": names[:count], "properties": {names[count]: {"type": "null"}}}
     wanted["properties"] |= {name: {"type": "string"} for name in names[:count]}
     if words is not None:
-        either = [
-            {"properties": {name: {"pattern": _any_case(word)} for name, word in zip(names, order, strict=False)}}
-            for order in (words, words[::-1])
+        letters = (("".join(f"[{letter}{letter.upper()}]" for letter in word)) for word in words)
+        patterns = [{"pattern": f"^{text}$"} for text in letters]
+        wanted["anyOf"] = [
+            {"properties": dict(zip(names, order, strict=False))} for order in (patterns, patterns[::-1])
         ]
-        wanted["anyOf"] = either
     return wanted
-
-
-def _any_case(word: str) -> str:
-    return "^" + "".join(f"[{letter}{letter.upper()}]" for letter in word) + "$"
 
 
 # --- parts -----------------------------------------------------------------------------------------
@@ -157,32 +151,28 @@ def _of_format(format: JsonItems) -> _Schema:
     audio = format.key_of("audio", {})
     several = properties[audio]  # one recording needs no list
     properties[audio] = {"anyOf": [several["items"], several, *([] if format.closed else [{"type": "null"}])]}
-    if not format.closed:  # what is besides the known values of an object goes along
+    if not format.closed:  # what is besides the spec values of an object goes along
         named = {name: {k: v for k, v in part.items() if k != "additionalProperties"} for name, part in named.items()}
         properties |= {field: {"minimum": 0} for field in format.besides if field in ("start", "end")}
     properties[format.key_of("question", {})] = _FULL | {"description": "The question itself."}
     return record | {"$defs": named}
 
 
-def _with_values(record: _Schema, known: Benchmark) -> _Schema:
+def _with_values(record: _Schema, spec: Benchmark) -> _Schema:
     """Add to *record*, of a benchmark, the values of its fields and those that go with each task, and return it."""
-    record["allOf"] += [_required(_at(known.task, {"enum": [*known.tasks]}))] if known.tasks else []
-    for field in known.fields:
+    record["allOf"] += [_required(_at(spec.task, {"enum": [*spec.tasks]}))] if spec.tasks else []
+    for field in spec.fields:
         demands = [_at(field.keys, {"enum": [*field.values, None]})] if field.values else []
         demands += [_at(field.keys, {"not": {"type": "string", "pattern": field.wrong}})] if field.wrong else []
         demands += [_required(_at(field.keys, _THERE))] if field.needed else []
-        for value in dict.fromkeys(known.of_tasks[field.name].values()):
-            tasks = [task for task, right in known.of_tasks[field.name].items() if right == value]
-            demands.append(_if(_at(known.task, {"enum": tasks}), _at(field.keys, {"enum": [value, None]})))
-        record["allOf"] += [_unless(field, demand) for demand in demands]
+        for value in dict.fromkeys(spec.of_tasks[field.name].values()):
+            tasks = [task for task, right in spec.of_tasks[field.name].items() if right == value]
+            demands.append(_if(_at(spec.task, {"enum": tasks}), _at(field.keys, {"enum": [value, None]})))
+        # they hold for records without the other fields that take the place of this one; a text there is no time
+        kinds = {"start": {"type": "number"}}
+        others = [_required(_at(keys.split("."), kinds.get(keys, _THERE))) for keys in field.unless]
+        record["allOf"] += [{"if": {"anyOf": others}, "else": demand} if others else demand for demand in demands]
     return record
-
-
-def _unless(field: FieldValues, schema: _Schema) -> _Schema:
-    """Return *schema* for records without the other fields that take the place of *field*."""
-    kinds = {"start": {"type": "number"}}  # a text there is no time
-    others: list[_Schema] = [_required(_at(keys.split("."), kinds.get(keys, _THERE))) for keys in field.unless]
-    return {"if": {"anyOf": others}, "else": schema} if others else schema
 
 
 def _at(keys: Sequence[str], schema: _Schema) -> _Schema:

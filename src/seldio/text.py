@@ -30,7 +30,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def printable(text: str) -> str:
-    r"""*text* with every character escaped that could move the cursor, hide or reorder text, or command a CI system.
+    r"""Escape every character that could move the cursor, hide or reorder text, or command a CI system.
 
     >>> printable("dog\u202e.god\x1b[2J")
     'dog\\u202e.god\\x1b[2J'
@@ -169,10 +169,10 @@ def view_command(labels: str, clip: str, *more: str, **options: str | None) -> s
 _ALIKE = str.maketrans("oil", "011")
 
 
-def meant(name: str, known: Iterable[str], whole: Callable[[str], str] = str) -> str:
-    """Return the one of *known* close to *name* as a question (shown by *whole*), or nothing."""
+def meant(name: str, names: Iterable[str], whole: Callable[[str], str] = str) -> str:
+    """Return the one of *names* close to *name* as a question (shown by *whole*), or nothing."""
     asked = name.lower()
-    close = difflib.get_close_matches(asked, list(known), 3, 0.7)
+    close = difflib.get_close_matches(asked, list(names), 3, 0.7)
     close.sort(key=lambda word: word.translate(_ALIKE) != asked.translate(_ALIKE))  # LAB1O3 is LAB103, not LAB113
     return f"; did you mean {printable(whole(close[0]))}?" if close else ""
 
@@ -187,7 +187,7 @@ def times(count: int) -> str:
 
 
 def listed(names: list[str] | tuple[str, ...], most: int = 5, count: int | None = None) -> str:
-    """The first *most* names, comma separated, and how many more there are; *count*: of them all, if not all given.
+    """Return the first *most* names, and how many more there are; *count*: of them all, if not all are given.
 
     A name with a comma in it stands in quotes.
 

@@ -109,31 +109,29 @@ def faults(value: object, task: str) -> list[str]:
     if (record := PUBLISHED.get(task)) is None:
         return []
     read = {"prediction": (record.field,) if record.field else (), "semantic": _COMPARED.get(record.answer, ())}
-    faults_found = []
+    wrong = []
     for part, fields in read.items():
-        fields_of_part = value.get(part)
-        if not isinstance(fields_of_part, dict):
-            faults_found += [f"{part} is {'missing' if fields_of_part is None else 'no object'}"] if fields else []
+        judged = value.get(part)
+        if not isinstance(judged, dict):
+            wrong += [f"{part} is {'missing' if judged is None else 'no object'}"] if fields else []
             continue
-        faults_found += [f"{part}.{field} {text}" for field in fields if (text := _fault(field, fields_of_part))]
-    return faults_found
-
-
-def _fault(field: str, judged: Mapping[str, Any]) -> str | None:
-    value = judged.get(field)
-    if value is None and field != "source_match":
-        return None
-    if field == "source_match" and judged.get("source_match_level") in LEVELS:
-        return None
-    if field == "time_span":
-        right = isinstance(value, list) and len(value) == 2 and all(_number(end) is not None for end in value)
-        return None if right else "is not a pair of numbers"
-    if field in SEMANTIC_FIELDS:
-        return None if isinstance(value, bool) else "is neither true nor false"
-    number = _number(value)
-    if field == "count":
-        return None if number is not None and number.is_integer() else "is not a whole number"
-    return None if number is not None else "is not a number"
+        for field in fields:
+            given, text = judged.get(field), ""
+            if (given is None and field != "source_match") or (
+                field == "source_match" and judged.get("source_match_level") in LEVELS
+            ):
+                continue
+            if field == "time_span":
+                pair = isinstance(given, list) and len(given) == 2 and None not in map(_number, given)
+                text = "" if pair else "is not a pair of numbers"
+            elif field in SEMANTIC_FIELDS:
+                text = "" if isinstance(given, bool) else "is neither true nor false"
+            elif (number := _number(given)) is None and field != "count":
+                text = "is not a number"
+            elif field == "count" and (number is None or not number.is_integer()):
+                text = "is not a whole number"
+            wrong += [f"{part}.{field} {text}"] if text else []
+    return wrong
 
 
 def _number(value: object) -> float | None:
@@ -239,15 +237,16 @@ class Names:
             if called[spoken := name_of(name).spoken] == 1:
                 self._add(spoken, key(name))
         self._classes = {key(name) for name in answers}
-        for families, names in _groups():
-            group = [key(name) for name in names]
-            main = [name_key for name_key in dict.fromkeys(group) if name_key in self._names]
-            for name in names:
-                if len(main) < 2:
+        table = _table()
+        for family, members in table["families"].items():
+            for usual, others in members.items():  # a group of synonyms
+                group = [key(name) for name in (usual, *others)]
+                main = [name_key for name_key in dict.fromkeys(group) if name_key in self._names]
+                for name in (usual, *others) if len(main) < 2 else ():
                     self._add(name, main[0] if main else group[0])
-            for name_key in main or group[:1]:
-                self._families.setdefault(name_key, set()).update(families)
-                self._synonyms[name_key] = names[0]
+                for name_key in main or group[:1]:
+                    self._families.setdefault(name_key, set()).update((family, *table["also"].get(usual, ())))
+                    self._synonyms[name_key] = usual
         for name in answers:
             for part in name.split(",") if "," in name else ():
                 if " or " not in part:
@@ -284,7 +283,7 @@ class Names:
         return mentions
 
     def sure(self, before: str, name: str, after: str) -> bool:
-        """Whether *name* is found between some words, two before it or all: no known name goes beyond it there."""
+        """Return whether *name* is found between some words, two before it or all: no name goes beyond it there."""
         (*_, other, left), first = ("", "", *map(singular, _TOKEN.findall(before))), _TOKEN.search(after)
         right = singular(first.group()) if first else ""
         tokens = [singular(token) for token in _TOKEN.findall(name)]
@@ -292,37 +291,32 @@ class Names:
             return False  # unknown, or a name that is spelled otherwise in a plain text
         inside, wider, behind = left + tokens[0], other + left + tokens[0], tokens[-1] + right
         return not any(
-            (left and (known_name.startswith(inside) or (other and wider in known_name)))
-            or (right and behind in known_name)
-            for known_name in self._names
+            (left and (spelled.startswith(inside) or (other and wider in spelled))) or (right and behind in spelled)
+            for spelled in self._names
         )
 
-    def apart(self, name: str, other: str) -> bool:
-        """Return whether two names share no family: neither is a synonym of the other, nor wider, nor a neighbour."""
-        families = self._families.get(name), self._families.get(other)
-        return bool(families[0] and families[1] and not families[0] & families[1])
-
-    def different(self, name: str, other: str) -> bool:
-        """Return whether two names are classes of the benchmark, no synonyms, and neither may hold the other."""
-        usual = {self._synonyms.get(name, name), self._synonyms.get(other, other)}
-        return {name, other} <= self._classes and len(usual) == 2 and not usual & {*_table()["general"]}
+    def level(self, answered: set[str], true: set[str]) -> str | None:
+        """Return how near the names of an answer are to the right ones; None if a judge has to decide."""
+        if not answered or not true:
+            return None
+        if answered == true:
+            return "exact_or_synonym"
+        pairs = [(answer, right) for answer in answered for right in true]
+        # without a family in common neither is a synonym of the other, nor wider, nor a neighbour
+        families = [(self._families.get(answer), self._families.get(right)) for answer, right in pairs]
+        if all(first and second and not first & second for first, second in families):
+            return "wrong"
+        for pair in pairs:  # classes of the benchmark, no synonyms, of which neither may hold the other
+            usual = {self._synonyms.get(name, name) for name in pair}
+            if not {*pair} <= self._classes or len(usual) != 2 or usual & {*_table()["general"]}:
+                return None
+        return "related_but_wrong"
 
 
 @cache
 def _table() -> dict[str, Any]:
     table: dict[str, Any] = json.loads(files(__package__ or "").joinpath("labels.json").read_text("utf-8"))
     return table
-
-
-@cache
-def _groups() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    """Return the families of each group of synonyms, and the group, the usual name first."""
-    table = _table()
-    return tuple(
-        ((family, *table["also"].get(name, ())), (name, *others))
-        for family, names in table["families"].items()
-        for name, others in names.items()
-    )
 
 
 # --- comparisons -----------------------------------------------------------------------------------
@@ -355,10 +349,26 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
     if any(denied(text, match.start()) for _, match in relations):
         return None
     if relations:
-        subjects = [(pole, _subject(match, text, mentions, pair)) for pole, match in relations]
         if len(poles) != 1:
             return None
-        winner = only([name and (name if pole == poles[0] else pair.against(name)) for pole, name in subjects])
+        # "the bell or the guitar is higher"
+        neighbors = pairwise(mentions)
+        choices = [second for first, second in neighbors if _RE.both.fullmatch(text, first.end, second.start)]
+        winners = []
+        for pole, relation in relations:
+            than = _RE.than.match(text, relation.end())
+            behind = than.end() if than else relation.end() if relation.group() in _PLACED else None
+            lesser = [mention.name for mention in mentions if behind is not None and mention.start >= behind]
+            before = [mention.name for mention in mentions if mention.end <= relation.start()]
+            after = [mention.name for mention in mentions if mention.start >= relation.end()]
+            if lesser:
+                name: str | None = pair.against(lesser[0])
+            elif any(choice.end <= relation.start() for choice in choices):
+                name = None
+            else:
+                name = before[-1] if before else after[0] if after else None
+            winners.append(name and (name if pole == poles[0] else pair.against(name)))
+        winner = only(winners)
     elif _BEARING.same.search(text):
         return judgement(None, {"relation_match": False}, READ)
     else:
@@ -366,21 +376,6 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
     if winner is None:
         return None
     return judgement({"primary_source": winner or None}, {"relation_match": winner == right}, READ)
-
-
-def _subject(relation: re.Match[str], text: str, mentions: list[Mention], pair: _Pair) -> str | None:
-    than = _RE.than.match(text, relation.end())
-    behind = than.end() if than else relation.end() if relation.group() in _PLACED else None
-    if behind is not None and (lesser := next((mention.name for mention in mentions if mention.start >= behind), None)):
-        return pair.against(lesser)
-    if any(
-        _RE.both.fullmatch(text, first.end, second.start) and second.end <= relation.start()
-        for first, second in pairwise(mentions)
-    ):
-        return None  # "the bell or the guitar is higher"
-    before = [mention.name for mention in mentions if mention.end <= relation.start()]
-    after = [mention.name for mention in mentions if mention.start >= relation.end()]
-    return before[-1] if before else after[0] if after else None
 
 
 # --- left, right -----------------------------------------------------------------------------------
@@ -397,38 +392,27 @@ def left_right(request: AnsweredQuestion, text: str, names: Names) -> Judgement 
     mentions = names.find(text)
     if any(mention.name not in pair for mention in mentions):
         return None
-    named_sides = sides(text)
-    side = (
-        only([_side(name, place, text, mentions, pair) for name, place in named_sides])
-        if named_sides
-        else _answered(request, text)
-    )
-    if side is None:
+    answered: list[str] = []  # the sides of the first name: *y is left of x* puts x to the right
+    starts = {mention.start: mention.name for mention in mentions}
+    for side, place in sides(text):
+        link_of, link_is = _RE.of.match(text, place), _RE.is_word.match(text, place)
+        behind_of = starts.get(link_of.end()) if link_of else None
+        behind_is = starts.get(link_is.end()) if link_is else None
+        before = [mention for mention in mentions if mention.end <= place]
+        if behind_of or behind_is:
+            turned = behind_of == pair.right if behind_of else behind_is != pair.right
+        elif before and text.startswith("'s", before[-1].end):  # *the vehicle's left*
+            return None
+        else:
+            turned = bool(before) and before[-1].name == pair.other
+        answered.append(_TURNED[side] if turned else side)
+    if not answered and (answer := yes_or_no(text, request.question)) is not None:
+        asked = only(side for side, _ in sides(plainly(request.question)))
+        answered = [asked if answer else _TURNED[asked]] if asked is not None else []
+    stated = only(answered)
+    if stated is None:
         return None
-    return judgement({"left_right": side}, {"relation_match": side == truth.side}, READ)
-
-
-def _side(side: str, place: int, text: str, mentions: list[Mention], pair: _Pair) -> str | None:
-    """Return the side of the first name (*y is left of x* puts x to the right); None for *the vehicle's left*."""
-    for pattern, first_is in ((_RE.of, True), (_RE.is_word, False)):
-        link = pattern.match(text, place)
-        named = next((mention.name for mention in mentions if link and mention.start == link.end()), None)
-        if named:
-            return _TURNED[side] if (named == pair.right) is first_is else side
-    before = [mention for mention in mentions if mention.end <= place]
-    if not before:
-        return side
-    is_its_own_side = text.startswith("'s", before[-1].end)
-    return None if is_its_own_side else _TURNED[side] if before[-1].name == pair.other else side
-
-
-def _answered(request: AnsweredQuestion, text: str) -> str | None:
-    answer = yes_or_no(text, request.question)
-    asked = {side for side, _ in sides(plainly(request.question))}
-    if answer is None or len(asked) != 1:
-        return None
-    side = asked.pop()
-    return str(side) if answer else _TURNED[side]
+    return judgement({"left_right": stated}, {"relation_match": stated == truth.side}, READ)
 
 
 # --- one question ----------------------------------------------------------------------------------
@@ -465,18 +449,6 @@ def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
 # --- names -----------------------------------------------------------------------------------------
 
 
-def _level(answered: set[str], true: set[str], names: Names) -> str | None:
-    """Compare the names of an answer with the right ones; None if a judge has to decide."""
-    if not answered or not true:
-        return None
-    if answered == true:
-        return "exact_or_synonym"
-    pairs = [(answer, right) for answer in answered for right in true]
-    if all(names.apart(*pair) for pair in pairs):
-        return "wrong"
-    return "related_but_wrong" if all(names.different(*pair) for pair in pairs) else None
-
-
 def _source_fields(mentions: list[Mention], level: str) -> tuple[dict[str, object], dict[str, object]]:
     sources = list(dict.fromkeys(mention.name for mention in mentions))
     prediction: dict[str, object] = {"sources": sources, "primary_source": sources[0] if len(sources) == 1 else None}
@@ -491,8 +463,9 @@ def beside_another(text: str, mention: Mention) -> bool:
     return bool(after or (before and not direction))
 
 
-def _unsure(text: str, mention: Mention) -> bool:
-    return measures.denied(text, mention.start) or measures.inaudible(text, mention.start, mention.end)
+def _unsure(text: str, mentions: list[Mention]) -> bool:
+    """Return whether one of some names is denied, or said not to be heard."""
+    return any(denied(text, name.start) or measures.inaudible(text, name.start, name.end) for name in mentions)
 
 
 def _named(request: AnsweredQuestion, text: str, names: Names, true: str) -> tuple[list[Mention], str] | None:
@@ -503,9 +476,9 @@ def _named(request: AnsweredQuestion, text: str, names: Names, true: str) -> tup
     mentions = [
         mention for mention in mentions if not _BEARING.given_up.search(text, max(0, mention.start - 30), mention.start)
     ]
-    if any(_unsure(text, mention) or beside_another(text, mention) for mention in mentions):
+    if _unsure(text, mentions) or any(beside_another(text, mention) for mention in mentions):
         return None
-    level = _level({mention.name for mention in mentions}, {meant}, names)
+    level = names.level({mention.name for mention in mentions}, {meant})
     return (mentions, level) if level else None
 
 
@@ -518,10 +491,15 @@ def _detect_source(request: AnsweredQuestion, text: str, names: Names) -> Judgem
     true = {names.named(name) for name in listed_names(request.canonical_answer or request.answer)}
     mentions = names.find(text)
     spans = measures.intervals(text)
-    if len(spans) > len(mentions) or any(_unsure(text, mention) for mention in mentions):
+    if len(spans) > len(mentions) or _unsure(text, mentions):
         return None  # an interval without a name that is known, or a name that is not meant
-    level = _level({mention.name for mention in mentions}, true, names)
-    if level is None or (not spans and any(beside_another(_without(text, mentions), mention) for mention in mentions)):
+    bare = text  # with commas in the place of "and" between known names, so that places stay
+    for first, second in pairwise(mentions):
+        between = bare[first.end : second.start]
+        if re.fullmatch(r"[\s,]*(?:and|or)?\s*(?:an?\s+|the\s+)?", between):
+            bare = bare[: first.end] + "," * len(between) + bare[second.start :]
+    level = names.level({mention.name for mention in mentions}, true)
+    if level is None or (not spans and any(beside_another(bare, mention) for mention in mentions)):
         return None
     prediction, semantic = _source_fields(mentions, level)
     if len(spans) == 1:
@@ -529,26 +507,19 @@ def _detect_source(request: AnsweredQuestion, text: str, names: Names) -> Judgem
     return judgement(prediction, semantic, READ)
 
 
-def _without(text: str, mentions: list[Mention]) -> str:
-    """Replace "and" between known names by commas, so that places stay."""
-    for first, second in pairwise(mentions):
-        between = text[first.end : second.start]
-        if re.fullmatch(r"[\s,]*(?:and|or)?\s*(?:an?\s+|the\s+)?", between):
-            text = text[: first.end] + "," * len(between) + text[second.start :]
-    return text
-
-
 def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     parts = source_and_direction(request.canonical_answer or "")
     true = measures.directions(plainly(parts[1])) if parts else None
-    spans = measures.spans(text)
+    spans = [*dict.fromkeys(measures.intervals(text))]
     if not parts or not true or len(spans) > 1 or (not spans and measures.times(text)):
         return None
     named = _named(request, text, names, parts[0])
     directions = measures.directions(text)
     if directions is None or named is None:
         return None
-    match = directions == true or (False if measures.contradictory(directions, true) else None)
+    # the opposite of a right direction, which is not right as well
+    contradictory = any(measures.OPPOSITE[name] in true and name not in true for name in directions)
+    match = directions == true or (False if contradictory else None)
     if match is None and named[1] == "exact_or_synonym":
         return None  # one is vaguer than the other
     prediction, semantic = _source_fields(*named)

@@ -28,7 +28,7 @@ import dataclasses
 import re
 import string
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from seldio.answers.words import Patterns, stripped
@@ -56,22 +56,22 @@ class Letter:
 
     @property
     def cyrillic(self) -> bool:
-        """Whether it is a Cyrillic letter, whatever it looks like."""
+        """Return whether it is a Cyrillic letter, whatever it looks like."""
         return not self.written.isascii()
 
     @property
     def latin(self) -> str | None:
-        """The Latin capital that it is or looks like; None for a Cyrillic one that looks like no option."""
+        """Return the Latin capital that it is or looks like; None for a Cyrillic one that looks like no option."""
         return CYRILLIC.get(self.written) if self.cyrillic else self.written.upper()
 
     @property
     def by_alphabet(self) -> str | None:
-        """The Latin letter of its place in the alphabet: В, third in the Russian one, gives C; None beyond Е."""
+        """Return the Latin letter of its place in the alphabet: В, third in Russian, gives C; None beyond Е."""
         return RUSSIAN.get(self.written) if self.cyrillic else self.written.upper()
 
     @property
     def index(self) -> int:
-        """The number of the option, from 0, by look or else by the alphabet; -1 where it is none."""
+        """Return the number of the option, from 0, by look or else by the alphabet; -1 where it is none."""
         return ord(self.latin or self.by_alphabet or "@") - ord("A")
 
 
@@ -138,13 +138,6 @@ def _folded(letter: str) -> str:
     return CYRILLIC.get(letter, letter).upper()
 
 
-def unlabelled(text: str) -> Iterator[str]:
-    """Yield the text, and the text without the label of an option that it begins with: ``B) pier`` gives ``pier``."""
-    yield text
-    if first := _RE.first.match(text):
-        yield text[first.end(1) :].lstrip(" \t\r\n).:]—–-*_")
-
-
 # --- exact match, as MERA asks for it of lm-eval, and what it misses -------------------------------
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -176,7 +169,7 @@ _WORD = re.compile(r"\b\w+\b")
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The set of words of a text, in lower case, as MMAU's script takes them; their order and number are lost."""
+    """Return the words of a text in lower case, as MMAU's script takes them; their order and number are lost."""
     return frozenset(_WORD.findall(text.lower()))
 
 
@@ -210,12 +203,13 @@ def folded(text: str) -> str:
 
 def same_text(prediction: str, answer: str) -> bool:
     """Return whether the prediction is the text of the answer, the label of its option aside (``B) pier``)."""
-    right = folded(answer)
-    return any(folded(part) == right for part in unlabelled(prediction))
+    right, first = folded(answer), _RE.first.match(prediction)
+    parts = [prediction, *([prediction[first.end(1) :].lstrip(" \t\r\n).:]—–-*_")] if first else [])]
+    return any(folded(part) == right for part in parts)
 
 
 def passing(answer: str, options: Sequence[str]) -> list[str]:
-    """The wrong options that :func:`string_match` takes for the answer: those with the same words in another order."""
+    """Return the wrong options that :func:`string_match` takes for the answer: those of the same words, reordered."""
     right = word_set(answer)
     return [option for option in options if right and option != answer and word_set(option) == right]
 
@@ -282,7 +276,7 @@ def candidates(text: str) -> list[str]:
 
 
 def reference_of(canonical: str | None, answer: str | None) -> str:
-    """The transcript that is right: the canonical answer, else the first quotation of the answer, else all of it."""
+    """Return the right transcript: the canonical answer, else the first quotation of the answer, else all of it."""
     if canonical and canonical.strip():
         return canonical.strip()
     text = (answer or "").strip()
@@ -291,7 +285,7 @@ def reference_of(canonical: str | None, answer: str | None) -> str:
 
 
 def transcribed(reference: str, text: str) -> Transcript:
-    """The reading of *text* with the least word error rate; among equals the first, the whole text before all."""
+    """Return the reading of *text* with the least word error rate; of equals the first, the whole text before all."""
     raw = word_error_rate(reference, text)
     best = Transcript(raw, raw, text, -1)
     for number, reading in enumerate(candidates(text)):

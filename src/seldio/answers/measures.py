@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -13,7 +13,7 @@ from seldio.answers.words import Patterns, filled, only, patterns, table
 _BEARING, _NUMBER, _RE = (Patterns(part) for part in ("bearings", "quantities", "measures"))
 Side = Literal["left", "right"]
 
-_OPPOSITE = {"left": "right", "right": "left", "front": "back", "back": "front", "above": "below", "below": "above"}
+OPPOSITE = {"left": "right", "right": "left", "front": "back", "back": "front", "above": "below", "below": "above"}
 
 
 def denied(text: str, place: int) -> bool:
@@ -33,6 +33,7 @@ def inaudible(text: str, start: int, end: int) -> bool:
     return bool(inside) or bool(_BEARING.asked.match(text, stop.start()))
 
 
+@lru_cache(maxsize=16)
 def directions(text: str) -> frozenset[str] | None:
     """Return the directions that a plain text names; None if one is denied, or two are given to choose from."""
     text = _BEARING.aside.sub(" ", text)
@@ -65,11 +66,6 @@ def pointing(text: str, field: Literal["azimuth", "elevation"]) -> float | None:
         value = 180.0 if hour == 6 else (180.0 - 30.0 * hour) % 360 - 180.0
         angles[value] = {*named} - ({"left"} if value < 0 else {"right"} if 0 < value < 180 else {"left", "right"})
     return next((value for value, names in angles.items() if len(angles) == 1 and named <= names), None)
-
-
-def contradictory(named: frozenset[str], other: frozenset[str]) -> bool:
-    """Return whether a direction in *named* is the opposite of one in *other*, which does not name it as well."""
-    return any(_OPPOSITE[name] in other and name not in other for name in named)
 
 
 def sides(text: str) -> list[tuple[Side, int]]:
@@ -123,6 +119,7 @@ Kind = Literal["degrees", "metres", "seconds", "other", ""]
 _UNITS: dict[str, tuple[Kind, float]] = {
     spelling: (unit["kind"], unit["scale"]) for unit in table("units") for spelling in unit["spelled"]
 }
+_NO_UNIT: tuple[Kind, float] = ("", 1.0)
 
 
 class Quantity(NamedTuple):
@@ -139,7 +136,8 @@ class Quantity(NamedTuple):
     counts: bool = False  # whether it counts things: *3 steps*
 
 
-def quantities(text: str) -> list[Quantity]:
+@lru_cache(maxsize=16)  # several readers ask about the same text
+def quantities(text: str) -> tuple[Quantity, ...]:
     """Return the numbers in a plain text, without names, sizes, tolerances and values that another one corrects.
 
     A number without a unit takes that of the next if both are joined (*2 to 3 m*); parts are added (*6 ft 2 inches*).
@@ -148,7 +146,27 @@ def quantities(text: str) -> list[Quantity]:
         text = _NUMBER.tolerance.sub(lambda match: " " * len(match.group()), text)
     scaled: list[tuple[Quantity, float]] = []
     for match in _NUMBER.quantity.finditer(text):
-        number, scale = _quantity(text, match, scaled[-1][0].end if scaled else 0)
+        figure, unit, (start, end) = match["number"], match["unit"], match.span()
+        kind, scale = _UNITS[unit] if unit else _NO_UNIT
+        if not unit and (second := _NUMBER.second.search(text, scaled[-1][0].end if scaled else 0, start)):
+            kind, start = "seconds", second.start()
+        lead = max(0, start - 40)
+        # a size, a tolerance, one of several, a name or the number of a point in a list
+        other = _NUMBER.other.search(text, lead, start) or _NUMBER.over.search(text, lead, start)
+        if other or _NUMBER.size.match(text, end) or (kind == "metres" and _NUMBER.long_metres.match(text, end)):
+            kind = "other"
+        elif not kind:
+            point = text.startswith(")", end) and text.rfind("(", 0, start) <= text.rfind(")", 0, start)
+            kind = "other" if point or _NUMBER.label.search(text, lead, start) else ""
+        bound = bool(
+            _NUMBER.bound.search(text, lead, start)
+            or _NUMBER.than.search(text, max(0, start - 80), start)
+            or _NUMBER.or_more.match(text, end)
+        )
+        doubtful = bool(patterns("beside").get(kind, _NUMBER.compared).match(text, end)) or denied(text, start)
+        counts = not unit and kind == "" and not _NUMBER.no_thing.match(text, end)
+        value = float(figure) if scale == 1.0 else _tidy(float(figure) * scale)
+        number = Quantity(value, kind, start, end, bound, figure[0] in "+-", doubtful, counts)
         before, larger = scaled[-1] if scaled else (number, 0.0)
         smaller_unit = scale < larger and number.kind == before.kind and number.value < larger
         if smaller_unit and _NUMBER.parts.fullmatch(text, before.end, number.start):
@@ -168,7 +186,7 @@ def quantities(text: str) -> list[Quantity]:
         settled = _NUMBER.settled.fullmatch(text, this.end, after.start)
         if settled or joined(text, this, after) or _corrects(text, this, after):
             scaled[place] = after._replace(kind=this.kind, value=_tidy(after.value * scale)), scale
-    return _last(text, _meant(text, [number for number, _ in scaled]))
+    return tuple(_last(text, _meant(text, [number for number, _ in scaled])))
 
 
 def _last(text: str, numbers: list[Quantity]) -> list[Quantity]:
@@ -196,40 +214,6 @@ def _corrects(text: str, first: Quantity, second: Quantity) -> bool:
         return True
     at_first = _NUMBER.at_first.search(text, max(0, first.start - 60), first.start)
     return bool(at_first and _NUMBER.but_then.fullmatch(text, first.end, second.start))
-
-
-def _quantity(text: str, match: re.Match[str], behind: int) -> tuple[Quantity, float]:
-    number, unit, (start, end) = match["number"], match["unit"], match.span()
-    kind, scale = _UNITS[unit] if unit else ("", 1.0)
-    if not unit and (second := _NUMBER.second.search(text, behind, start)):
-        kind, start = "seconds", second.start()
-    if _is_other(text, start, end, kind):
-        kind = "other"
-    lead = max(0, start - 40)
-    bound = bool(
-        _NUMBER.bound.search(text, lead, start)
-        or _NUMBER.than.search(text, max(0, start - 80), start)
-        or _NUMBER.or_more.match(text, end)
-    )
-    doubtful = bool(patterns("beside").get(kind, _NUMBER.compared).match(text, end)) or denied(text, start)
-    counts = not unit and kind == "" and not _NUMBER.no_thing.match(text, end)
-    value = float(number) if scale == 1.0 else _tidy(float(number) * scale)
-    return Quantity(value, kind, start, end, bound, number[0] in "+-", doubtful, counts), scale
-
-
-def _is_other(text: str, start: int, end: int, kind: Kind) -> bool:
-    """Return whether a number is a size, a tolerance, one of several, a name or the number of a point in a list."""
-    lead = max(0, start - 40)
-    if (
-        _NUMBER.other.search(text, lead, start)
-        or _NUMBER.over.search(text, lead, start)
-        or _NUMBER.size.match(text, end)
-    ):
-        return True
-    if kind:
-        return kind == "metres" and bool(_NUMBER.long_metres.match(text, end))
-    point = text.startswith(")", end) and text.rfind("(", 0, start) <= text.rfind(")", 0, start)
-    return point or bool(_NUMBER.label.search(text, lead, start))
 
 
 def _tidy(value: float) -> float:
@@ -266,7 +250,7 @@ def joined(text: str, first: Quantity, second: Quantity) -> bool:
     )
 
 
-def middled(text: str, numbers: list[Quantity], widest: float) -> list[Quantity]:
+def middled(text: str, numbers: Sequence[Quantity], widest: float) -> list[Quantity]:
     """Replace ranges no wider than *widest* by their middle: *between 40 and 50 degrees* is 45."""
     merged: list[Quantity] = []
     for number in numbers:
@@ -342,26 +326,24 @@ def owners(text: str, numbers: Sequence[Quantity]) -> list[str]:
     names: list[str] = []
     behind = 0
     for place, number in enumerate(numbers):
-        name = _said_of(text, number, behind) if place not in listed else listed[place]
+        word = _RE.after.match(text, number.end) if number.kind in ("degrees", "") else None
+        after = _RE.behind.match(text, number.end)
+        if place in listed:
+            name = listed[place]
+        elif word:
+            name = pointed(word)
+        elif after:
+            name = str(after.lastgroup)
+        elif before := list(_RE.named.finditer(text, behind, number.start)):
+            name = str(before[-1].lastgroup)
+        else:
+            word = _RE.before.search(text, max(behind, number.start - 60), number.start)
+            name = pointed(word) if word else ""
         if not name and names and not _RE.anew.search(text, behind, number.start):
             name = names[-1]
         names.append(name)
-        after = _RE.behind.match(text, number.end)
         behind = after.end() if after else number.end
     return names
-
-
-def _said_of(text: str, number: Quantity, behind: int) -> str:
-    """Return the field that the words around a number name; words before *behind* belong to the number before it."""
-    if (word := _RE.after.match(text, number.end)) and number.kind in ("degrees", ""):
-        return pointed(word)
-    if after := _RE.behind.match(text, number.end):
-        return str(after.lastgroup)
-    before = list(_RE.named.finditer(text, behind, number.start))
-    if before:
-        return str(before[-1].lastgroup)
-    word = _RE.before.search(text, max(behind, number.start - 60), number.start)
-    return pointed(word) if word else ""
 
 
 def _listed(text: str, numbers: Sequence[Quantity]) -> dict[int, str]:
@@ -395,21 +377,16 @@ Field = Literal["azimuth", "elevation"]
 
 
 def azimuth(text: str) -> float | None:
-    """The one azimuth in a plain text, degrees, +90 is left: *30° to the right* is -30, *directly behind* 180."""
+    """Return the azimuth that a plain text names, +90° is left: *30° to the right* is -30, *directly behind* 180."""
     text = _RE.initial.sub(
         lambda match: " left " if "l" in match.group() else " right ", _RE.half_turn.sub("180", text)
     )
-    return _angle(text, "azimuth") if _numbers(text) else pointing(text, "azimuth")
+    return _angle(text, "azimuth")
 
 
 def elevation(text: str) -> float | None:
     """Return the one elevation in a plain text, degrees, +90 is up: *10 degrees below* is -10, *at ear level* 0."""
-    return _angle(text, "elevation") if _numbers(text) else pointing(text, "elevation")
-
-
-def _numbers(text: str) -> bool:
-    """Return whether a text holds a number but for hours of a clock."""
-    return any(not text[number.start : number.end].endswith("o'clock") for number in quantities(text))
+    return _angle(text, "elevation")
 
 
 #: Ranges no wider than these are read as their middle: the official limit is at least twice as far from their ends.
@@ -427,6 +404,8 @@ def angles(text: str, widest: float = 0.0) -> list[tuple[Quantity, str]]:
 
 
 def _angle(text: str, wanted: Field) -> float | None:
+    if all(text[number.start : number.end].endswith("o'clock") for number in quantities(text)):
+        return pointing(text, wanted)
     every = angles(text, _WIDEST[wanted])
     pairs = pairwise(angle for angle, _ in every)
     if _RE.compass.search(text) or any(joined(text, *pair) for pair in pairs):
@@ -440,7 +419,14 @@ def _angle(text: str, wanted: Field) -> float | None:
     ):
         return None
     positive, negative = ("left", "right") if wanted == "azimuth" else ("up", "down")
-    values = [_signed(text, angle, positive, negative) for angle in chosen]
+    values: list[float | None] = []  # with the sign of their words; None where sign and words contradict each other
+    for angle in chosen:
+        word, degrees = words_at(text, angle), angle.value
+        groups = word.groupdict() if word else {}
+        if groups.get(negative):
+            values.append(-abs(degrees) if not angle.signed or degrees < 0 else None)
+        else:
+            values.append(None if groups.get(positive) and degrees < 0 else degrees)
     value = only(value for value in values if value is not None)
     sides = (directions(text) or frozenset()) - {"front", "back"}
     plain = len(every) == 1 and not every[0][1] and not chosen[0].signed and not words_at(text, chosen[0])
@@ -454,7 +440,7 @@ def _angle(text: str, wanted: Field) -> float | None:
 
 
 def _counted_from_elsewhere(text: str, angle: Quantity) -> bool:
-    """Whether an angle is counted from another thing than the front or horizon: *30 degrees left of the bell*."""
+    """Return whether an angle is not counted from the front or horizon: *30 degrees left of the bell*."""
     if _RE.off.match(text, angle.end):
         return not (_RE.off_centre.match(text, angle.end) and directions(text[angle.end :].replace("front", "")))
     word = _RE.after.match(text, angle.end)
@@ -465,19 +451,8 @@ def _counted_from_elsewhere(text: str, angle: Quantity) -> bool:
     )
 
 
-def _signed(text: str, angle: Quantity, positive: str, negative: str) -> float | None:
-    """Return the angle with the sign of its words; None if sign and words contradict."""
-    word = words_at(text, angle)
-    groups = word.groupdict() if word else {}
-    if groups.get(negative):
-        return -abs(angle.value) if not angle.signed or angle.value < 0 else None
-    if groups.get(positive):
-        return angle.value if angle.value >= 0 else None
-    return angle.value
-
-
 def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) -> bool:
-    """Whether the text names the other half, or only the other side, elsewhere than in the words of the angle."""
+    """Return whether a text names the other half, or only the other side, beside the words of the angle."""
     named = directions(text)
     if named is None:
         return True
@@ -500,33 +475,25 @@ def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) 
 def metres(text: str) -> float | None:
     """Return the one distance in a plain text; a second unit next to it (*2 m, about 6.6 feet*) is not a second one."""
     text = _RE.decimal.sub(r"\1.", text)
-    distances = _distances(text)
-    if not distances or any(distance.value < 0 or distance.doubtful for distance in distances):
-        return None
-    if len(distances) > 1 and any(_RE.along.match(text, distance.end) for distance in distances):
-        return None
-    first = distances[0].value
-    close = all(abs(distance.value - first) <= 0.05 * first for distance in distances)
-    return only({distance.value for distance in distances} if not close else {first})
-
-
-def _distances(text: str) -> list[Quantity]:
-    """Return the distances, or numbers without a unit that are not angles; bounds and ranges are left out."""
+    # the distances, or numbers without a unit that are not angles; bounds and ranges are left out
     numbers = middled(text, quantities(text), _WIDEST["distance"])
     named = dict(zip(numbers, owners(text, numbers), strict=True))
     distances = [number for number in numbers if number.kind == "metres"] or [
         number for number in numbers if not number.kind and not number.counts and named[number] in ("", "distance")
     ]
-    if any(named[number] == "distance" for number in distances):
-        distances = [number for number in distances if named[number] == "distance"]
-    ranges = [
-        (first, second)
-        for first, second in pairwise(distances)
-        if joined(text, first, second)
-        and abs(first.value - second.value) > 0.05 * abs(first.value)  # else one distance in two units
-    ]
-    ends = {end for pair in ranges for end in pair}
-    return [number for number in distances if not number.bound and number not in ends]
+    distances = [number for number in distances if named[number] == "distance"] or distances
+    ends: set[Quantity] = set()
+    for first, second in pairwise(distances):
+        two_units = abs(first.value - second.value) <= 0.05 * abs(first.value)  # of one distance
+        ends |= {first, second} if joined(text, first, second) and not two_units else set()
+    distances = [number for number in distances if not number.bound and number not in ends]
+    if not distances or any(distance.value < 0 or distance.doubtful for distance in distances):
+        return None
+    if len(distances) > 1 and any(_RE.along.match(text, distance.end) for distance in distances):
+        return None
+    nearest = distances[0].value
+    close = all(abs(distance.value - nearest) <= 0.05 * nearest for distance in distances)
+    return nearest if close else only(distance.value for distance in distances)
 
 
 # --- moments and intervals of time, seconds --------------------------------------------------------
@@ -543,25 +510,31 @@ def times(text: str) -> list[Quantity]:
     return [moment for moment in moments if not moment.bound]
 
 
-def spans(text: str) -> list[Span]:
-    """Return the intervals in a plain text, each once."""
-    return list(dict.fromkeys(intervals(text)))
-
-
 def intervals(text: str) -> list[Span]:
-    """The intervals in a plain text as they come; none where one may be something else (*starts between 2 and 3 s*)."""
+    """Return the intervals in a plain text in order, none where one may not be one: *begins between 2 and 3 s*."""
     moments = times(text)
     pairs = _pairs(text, moments)
     if any(moment.doubtful for moment in moments) or _uncertain(text, moments, pairs):
         return []
-    if not pairs and (stated := _stated_span(text, moments)):
-        return [stated]
-    return [(start.value, abs(end.value)) for start, end in pairs]
+    if not pairs:  # "it begins at 3 s and lasts 2 s"
+        stated: dict[str, list[float]] = {"start": [], "end": [], "length": []}
+        for place, moment in enumerate(moments):
+            role = _role(text, place, moments)
+            if not role and place == 0 and len(moments) > 1 and _role(text, 1, moments) == "length":
+                role = "start"  # "3 s, lasting 2 s"
+            if not role:
+                return []
+            stated[role].append(moment.value)
+        start, end, length = (only(stated[role]) for role in ("start", "end", "length"))
+        if start is None or (end is None and length is None):
+            return []
+        return [(start, end if end is not None else round(start + (length or 0.0), 9))]
+    return [(first.value, abs(second.value)) for first, second in pairs]
 
 
 def span(text: str) -> Span | None:
     """Return the one interval in a plain text; None where there is none or a choice."""
-    return only(spans(_RE.first.sub(r"from 0 to \1 s", text)))
+    return only(intervals(_RE.first.sub(r"from 0 to \1 s", text)))
 
 
 def onset(text: str) -> float | None:
@@ -571,7 +544,12 @@ def onset(text: str) -> float | None:
     if (half := _RE.halfway.fullmatch(text)) is not None:
         return float(half[1]) / 2
     if pairs:
-        sure = all(_is_interval(text, *pair) for pair in pairs)
+        sure = True  # an interval rather than a range: *from a to b*, *a s to b s*, *[a, b]*
+        for first, second in pairs:
+            lead = text[max(0, first.start - 120) : first.start]
+            both = text[first.end - 1].isalpha() and text[second.end - 1].isalpha()
+            named = both or _RE.bracket.search(lead) or _RE.from_word.search(lead)
+            sure = sure and bool(named) and not _RE.between.search(lead)
         ends = {end for pair in pairs for end in pair}
         others = (place for place, moment in enumerate(moments) if moment not in ends)
         sure = sure and all(_role(text, place, moments) == "length" for place in others)
@@ -600,15 +578,6 @@ def _joined(text: str, first: Quantity, second: Quantity) -> bool:
         return False
     lead = text[max(0, first.start - 120) : first.start]
     return bool(_RE.strong.match(text, first.end) or _RE.between.search(lead) or _RE.bracket.search(lead))
-
-
-def _is_interval(text: str, first: Quantity, second: Quantity) -> bool:
-    """Return whether a pair is an interval rather than a range: *from a to b*, *a s to b s*, *[a, b]*."""
-    lead = text[max(0, first.start - 120) : first.start]
-    if _RE.between.search(lead):
-        return False
-    both = text[first.end - 1].isalpha() and text[second.end - 1].isalpha()
-    return bool(both or _RE.bracket.search(lead) or _RE.from_word.search(lead))
 
 
 def _uncertain(text: str, moments: list[Quantity], pairs: list[tuple[Quantity, Quantity]]) -> bool:
@@ -640,21 +609,6 @@ def _role(text: str, place: int, moments: list[Quantity]) -> str:
         return "end"
     words = list(_RE.role.finditer(text[moments[place - 1].end if place else 0 : moments[place].start]))
     return str(words[-1].lastgroup) if words else ""
-
-
-def _stated_span(text: str, moments: list[Quantity]) -> Span | None:
-    stated: dict[str, list[float]] = {"start": [], "end": [], "length": []}
-    for place, moment in enumerate(moments):
-        role = _role(text, place, moments)
-        if not role and place == 0 and len(moments) > 1 and _role(text, 1, moments) == "length":
-            role = "start"  # "3 s, lasting 2 s"
-        if not role:
-            return None
-        stated[role].append(moment.value)
-    start, end, length = (only(stated[role]) for role in ("start", "end", "length"))
-    if start is None or (end is None and length is None):
-        return None
-    return (start, end) if end is not None else (start, round(start + (length or 0.0), 9))
 
 
 _NUMBERS: dict[str, Callable[[str], float | None]] = {

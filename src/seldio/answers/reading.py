@@ -86,11 +86,8 @@ def read(reply: str, options: Sequence[str], question: str = "") -> ReplyReading
     choice = OptionChoice(only(known_options.spelled[0].get(reply.strip(), ())), "whole reply")
     if choice.option is None and text and options:
         answers = sorted(folded(option) for option in known_options.texts)
-        choice = (
-            _yes_or_no(text, known_options, question)
-            if answers in YES_AND_NO
-            else _decided(text, known_options, question)
-        )
+        decide = _yes_or_no if answers in YES_AND_NO else _decided
+        choice = decide(text, known_options, question)
     if choice.option is not None and choice.option != CONFLICT:
         return ReplyReading(known_options.given[choice.option], choice.layer)
     return ReplyReading(None, state="refused" if _RE.refused.search(text) else "unread")
@@ -100,64 +97,42 @@ def _decided(text: str, options: KnownOptions, question: str) -> OptionChoice:
     place = whole(text, options)
     if place is not None:
         return OptionChoice(place, "whole reply")
-    text = _behind_correction(text, options)
+    # what stands behind the last words that take back what is before them
+    named = {place for mention in mentions(text, options) for place in range(mention.start, mention.end)}
+    turns = [match.end() for match in _RE.back.finditer(text) if match.start() not in named]
+    text = _RE.correction_lead.sub("", text[max(turns) :]) if turns else text
     announcement = _announced(text, options)
     prose, ticked = _without_lists(text, options)
     lines = [line for line in prose.splitlines() if line.strip()]
     last = whole(lines[-1], options) if len(lines) > 1 else None
-    if announcement.option is not None:
-        return _confirmed(announcement, prose, last, options)
+    if (option := announcement.option) is not None:
+        if last not in (None, option):
+            return UNREAD if announcement.alone else OptionChoice(last, "first or last line")
+        # unless the only option that the text names is another one
+        by_text = {mention.option for mention in mentions(prose, options) if mention.sure and not mention.label}
+        agreed = option in by_text or len(by_text) != 1 or len(prose.split()) > LONG
+        return OptionChoice(option, "announced") if agreed else UNREAD
     if ticked is not None and last in (None, ticked):
         return OptionChoice(ticked, "list")
     if not lines or (announcement.made and last is None):
         return UNREAD
-    ends = _ends(prose, lines[0], last, options)
+    said, opened, first_line = sentence_texts(prose), _opened(prose, options), whole(lines[0], options)
+    ends = {first_line, whole(said[0], options), last} - {None}
+    for place in (opened, whole(said[-1], options)):
+        ends = ends or {place} - {None}
     if ends:
-        return OptionChoice(_uncontradicted(ends, prose, lines[0], last, options), "first or last line")
-    return UNREAD if _turned_around(prose, question) else OptionChoice(_by_mentions(prose, options), "mention")
-
-
-def _behind_correction(text: str, options: KnownOptions) -> str:
-    """Return the text behind the last words that take back what stands before them."""
-    named = {place for mention in mentions(text, options) for place in range(mention.start, mention.end)}
-    turns = [match.end() for match in _RE.back.finditer(text) if match.start() not in named]
-    return _RE.correction_lead.sub("", text[max(turns) :]) if turns else text
-
-
-def _confirmed(announcement: Announcement, text: str, last: int | None, options: KnownOptions) -> OptionChoice:
-    """Return the announced option, unless the last line or the only option that the text names is another one."""
-    option = announcement.option
-    if last not in (None, option):
-        return UNREAD if announcement.alone else OptionChoice(last, "first or last line")
-    by_text = {mention.option for mention in mentions(text, options) if mention.sure and not mention.label}
-    if option in by_text or len(by_text) != 1 or len(text.split()) > LONG:
-        return OptionChoice(option, "announced")
-    return UNREAD
-
-
-def _ends(text: str, first_line: str, last: int | None, options: KnownOptions) -> set[int]:
-    said = sentence_texts(text)
-    ends = {whole(first_line, options), whole(said[0], options), last} - {None}
-    for place in (_opened(text, options), whole(said[-1], options)):
-        if not ends and place is not None:
-            ends = {place}
-    return {place for place in ends if place is not None}
-
-
-def _uncontradicted(ends: set[int], text: str, first_line: str, last: int | None, options: KnownOptions) -> int | None:
-    """Return the only one of *ends*, unless the text has the label, or a sentence, of another option."""
-    option = only(ends)
-    if last is not None or option in (whole(first_line, options), _opened(text, options)):
-        return option
-    labels = {mention.option for mention in mentions(text, options) if mention.sure and mention.label}
-    others = {whole(sentence, options) for sentence in sentence_texts(text)[1:ANNOUNCEMENTS]}
-    return option if not labels - ends and not others - {None, option} else None
-
-
-def _turned_around(text: str, question: str) -> bool:
-    """Return whether a reply answers the opposite of the question: *quieter*, if the louder one is asked for."""
-    said, asked = {*stems(text).split()}, {*stems(question).split()}
-    return any(pair & said and pair & asked and not pair & said & asked for pair in opposites())
+        option = only(ends)
+        if last is None and option not in (first_line, opened):
+            # the text has the label, or a sentence, of another option
+            labels = {mention.option for mention in mentions(prose, options) if mention.sure and mention.label}
+            others = {whole(sentence, options) for sentence in said[1:ANNOUNCEMENTS]}
+            option = option if not labels - ends and not others - {None, option} else None
+        return OptionChoice(option, "first or last line")
+    # the opposite of what the question asks for: *quieter*, if the louder one is meant
+    words, asked = {*stems(prose).split()}, {*stems(question).split()}
+    if any(pair & words and pair & asked and not pair & words & asked for pair in opposites()):
+        return UNREAD
+    return OptionChoice(_by_mentions(prose, options), "mention")
 
 
 # --- announcements ---------------------------------------------------------------------------------
@@ -306,48 +281,34 @@ def _by_mentions(text: str, options: KnownOptions) -> int | None:
         return affirmed
     if not all_mentions:
         return _by_part(text, options) if len(text.split()) <= PART else None
-    cut_off = _is_cut_off(text, undenied)
-    if only(mention.option for mention in undenied) is not None:
-        return _only_one(text, all_mentions, cut_off, options)
-    return _concluded(text, undenied) if not cut_off else None
-
-
-def _is_cut_off(text: str, named: list[OptionMention]) -> bool:
-    if named and len(text) - named[-1].end < 3 and _RE.at_end.search(text, 0, named[-1].start):
-        return False  # "What is heard: rain"
+    # "What is heard: rain" is whole
+    is_list = undenied and len(text) - undenied[-1].end < 3 and _RE.at_end.search(text, 0, undenied[-1].start)
     long = len(text.split()) > CUT_OFF or _RE.dangling.search(text)
-    return bool(long and _RE.cut.search(text))
-
-
-def _only_one(text: str, all_mentions: list[OptionMention], cut_off: bool, options: KnownOptions) -> int | None:
-    """Return the only option that is named and not denied, if a sentence that does not doubt it concludes."""
-    undenied = [mention for mention in all_mentions if not mention.denied]
-    option, length = undenied[0].option, len(text.split())
-    sure = {mention.sentence for mention in undenied if not mention.doubted}
-    if not sure or (length <= SHORT and _beside_another(text, option, all_mentions, options)):
-        return None
-    said = sentence_texts(text)
-    if not cut_off and (length <= LONG or len(said) - 1 in sure):
-        return option
-    return option if any(_RE.so.search(said[number]) for number in sure) else None
-
-
-def _concluded(text: str, undenied: list[OptionMention]) -> int | None:
-    """Return the option that the last sentence names behind *so*, if a reply names several."""
-    said = sentences(text)
-    marks = [match.start() for match in _RE.so.finditer(text, said[-1][0])]
-    last = [mention for mention in undenied if mention.sentence == len(said) - 1]
-    if not marks or any(mention.doubted for mention in last):
+    cut_off = bool(not is_list and long and _RE.cut.search(text))
+    places = sentences(text)
+    if (option := only(mention.option for mention in undenied)) is not None:
+        # a sentence that does not doubt it concludes
+        sure, length = {mention.sentence for mention in undenied if not mention.doubted}, len(text.split())
+        if not sure:
+            return None
+        if length <= SHORT:  # words of another option beside the mentions
+            bare = text
+            for mention in all_mentions:
+                bare = bare[: mention.start] + " " * (mention.end - mention.start) + bare[mention.end :]
+            others = {word for terms in options.stems if terms != options.stems[option] for word in terms}
+            others = {word for word in others if len(word) > 3} - {*options.stems[option]}
+            if others & {*stems(bare).split()}:
+                return None
+        if not cut_off and (length <= LONG or len(places) - 1 in sure):
+            return option
+        return option if any(_RE.so.search(text[slice(*places[number])]) for number in sure) else None
+    # of several the one that the last sentence names behind *so*
+    marks = [match.start() for match in _RE.so.finditer(text, places[-1][0])]
+    last = [mention for mention in undenied if mention.sentence == len(places) - 1]
+    if cut_off or not marks or any(mention.doubted for mention in last):
         return None
     behind = [mention for mention in last if mention.start >= marks[-1]]
     return only(mention.option for mention in behind or last)
-
-
-def _beside_another(text: str, option: int, all_mentions: list[OptionMention], options: KnownOptions) -> bool:
-    for mention in all_mentions:
-        text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
-    others = {word for place, words in enumerate(options.stems) if place != option for word in words if len(word) > 3}
-    return bool((others - {*options.stems[option]}) & {*stems(text).split()})
 
 
 def _by_part(text: str, options: KnownOptions) -> int | None:
@@ -417,7 +378,10 @@ def _echoed(sentence: str, question: str) -> bool | None:
     denials = len(_RE.negative.findall(sentence))
     if asks(sentence) or denials > 1 or _RE.doubt.search(sentence) or _RE.refusal.search(sentence):
         return None
-    said, asked = _meaningful(sentence), _meaningful(question)
+    said, asked = (
+        [word for word in stems(text).split() if len(word) > 2 and not _RE.filler.fullmatch(word)]
+        for text in (sentence, question)
+    )
     turned = compared = False
     for pair in opposites():
         mine, theirs = [word for word in said if word in pair], [word for word in asked if word in pair]
@@ -427,23 +391,14 @@ def _echoed(sentence: str, question: str) -> bool | None:
             turned ^= swapped_order or not {*mine} & {*theirs}
             said = [word for word in said if word not in pair]
             asked = [word for word in asked if word not in pair]
-    subject, other = _compared_things(question)
+    # the words of what the question compares, and of what that is compared to: *is x louder than y*
+    halves = [{*stems(half).split()} for half in _RE.than.split(question, maxsplit=1)]
+    subject, other = (halves[0] - halves[-1], halves[-1] - halves[0]) if len(halves) > 1 else (halves[0], set[str]())
     swapped = next((word in other for word in said if word in subject | other), False)
     missing = {*asked} - {*said} - other - (subject if swapped else set())
     if not {*said} <= {*asked} or not (compared or (said and not missing)):
         return None
     return bool(denials) == (turned ^ swapped)
-
-
-def _meaningful(text: str) -> list[str]:
-    return [word for word in stems(text).split() if len(word) > 2 and not _RE.filler.fullmatch(word)]
-
-
-def _compared_things(question: str) -> tuple[set[str], set[str]]:
-    """Return the words of what a question compares, and of what that is compared to: *is x louder than y*."""
-    halves = _RE.than.split(question, maxsplit=1)
-    first, second = {*stems(halves[0]).split()}, {*stems(halves[-1]).split()} if len(halves) > 1 else set[str]()
-    return first - second, second - first
 
 
 # --- options ---------------------------------------------------------------------------------------
@@ -540,26 +495,20 @@ def whole(text: str, options: KnownOptions) -> int | None:
             return options.of_letter(letter["label"], text)
         if ordinal := _RE.alone.fullmatch(text):
             return None if options.numeric else options.of_place(ordinal[1])
-        if (place := _labelled(text, options)) is not None:
-            return place
+        label = place = None
+        if match := _RE.labelled.match(text):
+            place = options.same(text[match.end() :])
+            label = options.of_label(match["label"], text, place)
+        elif match := _RE.with_letter.fullmatch(text):
+            place = whole(match[1], options)
+            label = options.of_label(match[2], text, place)
+        if label is not None and place is not None:
+            return place if label == place else CONFLICT
         shorter = trimmed(text)
         if shorter == text or not shorter.strip():
             return None
         text = shorter
     return None
-
-
-def _labelled(text: str, options: KnownOptions) -> int | None:
-    label = place = None
-    if match := _RE.labelled.match(text):
-        place = options.same(text[match.end() :])
-        label = options.of_label(match["label"], text, place)
-    elif match := _RE.with_letter.fullmatch(text):
-        place = whole(match[1], options)
-        label = options.of_label(match[2], text, place)
-    if label is None or place is None:
-        return None
-    return place if label == place else CONFLICT
 
 
 class OptionMention(NamedTuple):
@@ -596,23 +545,6 @@ def sentence_texts(text: str) -> list[str]:
 
 def named(text: str, options: KnownOptions) -> list[OptionMention]:
     """Return where a text has the words, the letter or the place of an option: the longest at each place."""
-    merged: list[OptionMention] = []
-    for part in sorted(_all_named(text, options), key=lambda part: (part.start, -part.end)):
-        before = merged[-1] if merged else None
-        nothing = options.texts[part.option].lower() in listed("nothing") and _RE.within.match(text, part.end)
-        if nothing or _RE.compound.search(text, max(0, part.start - 2), part.start):
-            continue  # a part of another word
-        if before and part.end <= before.end and before.option != part.option:
-            continue
-        between = text[before.end : part.start].strip(" .:()[]-–—\"'«“") if before else ""
-        if before and before.option == part.option and before.label and not between:
-            merged[-1] = OptionMention(before.start, part.end, part.option, label=True)
-        else:
-            merged.append(part)
-    return merged
-
-
-def _all_named(text: str, options: KnownOptions) -> list[OptionMention]:
     said = [(stem(word.spelled), word) for word in content(text)]
     spelled = [word for word, _ in said]
     places: list[OptionMention] = []
@@ -632,7 +564,20 @@ def _all_named(text: str, options: KnownOptions) -> list[OptionMention]:
             is_name = _RE.called_before.search(text, max(0, match.start() - 30), match.start())
             if named_option not in (None, CONFLICT) and not is_name:
                 places.append(OptionMention(match.start(), match.end(), named_option, label=True))
-    return places
+    merged: list[OptionMention] = []
+    for part in sorted(places, key=lambda part: (part.start, -part.end)):
+        before = merged[-1] if merged else None
+        nothing = options.texts[part.option].lower() in listed("nothing") and _RE.within.match(text, part.end)
+        if nothing or _RE.compound.search(text, max(0, part.start - 2), part.start):
+            continue  # a part of another word
+        if before and part.end <= before.end and before.option != part.option:
+            continue
+        between = text[before.end : part.start].strip(" .:()[]-–—\"'«“") if before else ""
+        if before and before.option == part.option and before.label and not between:
+            merged[-1] = OptionMention(before.start, part.end, part.option, label=True)
+        else:
+            merged.append(part)
+    return merged
 
 
 def mentions(text: str, options: KnownOptions) -> list[OptionMention]:
@@ -649,8 +594,27 @@ def mentions(text: str, options: KnownOptions) -> list[OptionMention]:
         masked = list(sentence)  # the words of options neither deny nor doubt them
         for part in inside:
             masked[part.start : part.end] = "x" * (part.end - part.start)
-        judged = _judged("".join(masked), inside, number)
-        named_options += [part._replace(start=part.start + start, end=part.end + start) for part in judged]
+        words = "".join(masked)
+        cuts = [0, *(cut.end() for cut in _RE.clause.finditer(words)), len(words)]
+        doubt = bool(_RE.doubt.search(words))
+        for first, last in pairwise(cuts):
+            parts = _within(inside, first, last)
+            choice = bool(parts) and bool(_RE.choice.search(words, first, last))
+            negated = refused = False
+            searched = first
+            for part in parts:
+                # nothing ends before the part before this one: what it looked at is not searched again
+                begin = max(first, searched - _LONGEST)
+                negated = negated or bool(_RE.before.search(words, begin, part.start))
+                refused = refused or bool(_RE.refusal.search(words, begin, part.start))
+                beside = bool(_RE.beside.search(words, begin, part.start))
+                denied = negated or bool(_RE.behind.match(words, part.end, max(last, part.end + _BEHIND)))
+                doubted = doubt or choice or refused or beside
+                first_place, last_place = part.start + start, part.end + start
+                named_options.append(
+                    OptionMention(first_place, last_place, part.option, part.label, number, denied, doubted)
+                )
+                searched = part.start
     return named_options
 
 
@@ -658,25 +622,3 @@ def _within(parts: list[OptionMention], start: int, end: int) -> list[OptionMent
     """Return those of some parts, which are in their order, that begin between two places."""
     first, last = (bisect_left(parts, place, key=attrgetter("start")) for place in (start, end))
     return parts[first:last]
-
-
-def _judged(sentence: str, inside: list[OptionMention], number: int) -> list[OptionMention]:
-    cuts = [0, *(cut.end() for cut in _RE.clause.finditer(sentence)), len(sentence)]
-    doubt = bool(_RE.doubt.search(sentence))
-    judged: list[OptionMention] = []
-    for first, last in pairwise(cuts):
-        parts = _within(inside, first, last)
-        choice = bool(parts) and bool(_RE.choice.search(sentence, first, last))
-        negated = refused = False
-        searched = first
-        for part in parts:
-            # nothing ends before the part before this one: what it looked at is not searched again
-            begin = max(first, searched - _LONGEST)
-            negated = negated or bool(_RE.before.search(sentence, begin, part.start))
-            refused = refused or bool(_RE.refusal.search(sentence, begin, part.start))
-            beside = bool(_RE.beside.search(sentence, begin, part.start))
-            denied = negated or bool(_RE.behind.match(sentence, part.end, max(last, part.end + _BEHIND)))
-            doubted = doubt or choice or refused or beside
-            judged.append(part._replace(sentence=number, denied=denied, doubted=doubted))
-            searched = part.start
-    return judged

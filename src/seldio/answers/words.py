@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from types import SimpleNamespace
@@ -29,6 +29,8 @@ _COMMA = re.compile(
     r"(\d+),(\d+)"
 )
 _RANGE = re.compile(r"(\d(?:\s*(?:degrees|°|m|cm|s|seconds|minutes))?) (?:up to|through) (?=(?:about )?[-\d])")
+#: Of the expressions of ``replies.toml``.
+_FLAGS = re.IGNORECASE | re.DOTALL
 _UNKNOWN_BEHIND = re.compile(rf"(?:\A|[.;!?])[^.;!?\d]*\d[^.;!?]*\b{UNKNOWN}\b")
 
 
@@ -51,33 +53,33 @@ def listed(name: str) -> list[str]:
 
 
 @cache
-def filled(expression: str) -> str:
+def filled(expression: str, replies: bool = False) -> str:
     """Return an expression with its parts in the place of ``<<name>>``: a list of words, or another expression."""
-    return _filled(expression, _part)
+    words = _file("replies.toml")["words"] if replies else _file("words.toml")
 
+    def part(match: re.Match[str]) -> str:
+        if match[1] == "units":
+            spellings = [spelling for unit in words["units"] for spelling in unit["spelled"]]
+            return "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
+        return "|".join(words[match[1]]) if match[1] in words else str(words["parts"][match[1]])
 
-def _filled(expression: str, part: Callable[[str], str]) -> str:
     while "<<" in expression:
-        expression = re.sub(r"<<(\w+)>>", lambda name: part(name[1]), expression)
+        expression = re.sub(r"<<(\w+)>>", part, expression)
     return expression
-
-
-def _part(name: str) -> str:
-    words = _file("words.toml")
-    if name == "units":
-        spellings = [spelling for unit in words["units"] for spelling in unit["spelled"]]
-        return "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
-    return "|".join(words[name]) if name in words else str(words["parts"][name])
-
-
-def _of_replies(expression: str) -> re.Pattern[str]:
-    return re.compile(_filled(expression, lambda name: "|".join(listed(name))), re.IGNORECASE | re.DOTALL)
 
 
 @cache
 def patterns(part: str) -> dict[str, re.Pattern[str]]:
     """Return all regular expressions of a part of ``words.toml`` by name."""
     return {name: re.compile(filled(expression)) for name, expression in table(part).items()}
+
+
+@cache
+def _replaced(file: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return what a file of words replaces in a text, one after the other, and what comes instead."""
+    replies = file == "replies.toml"
+    rows = _file(file)["strip"]["steps"] if replies else table("respelled")
+    return [(re.compile(filled(row[0], replies), _FLAGS if replies else 0), row[1]) for row in rows]
 
 
 class Patterns:
@@ -91,7 +93,7 @@ class Patterns:
         expressions = _file("replies.toml")["patterns"] if replies else table(self._part)
         if name not in expressions:
             raise AttributeError(name)
-        pattern = _of_replies(expressions[name]) if replies else re.compile(filled(expressions[name]))
+        pattern = re.compile(filled(expressions[name], replies), _FLAGS if replies else 0)
         setattr(self, name, pattern)
         return pattern
 
@@ -108,11 +110,6 @@ class Word(NamedTuple):
     spelled: str
     start: int
     end: int
-
-
-@cache
-def _steps() -> list[tuple[re.Pattern[str], str]]:
-    return [(_of_replies(expression), text) for expression, text in _file("replies.toml")["strip"]["steps"]]
 
 
 @cache
@@ -134,18 +131,12 @@ def opposites() -> list[set[str]]:
 
 def stripped(reply: str) -> str:
     """Return a reply without thoughts, stop tokens, tags and marks; a marked answer becomes ``Answer: …``."""
-    for expression, replacement in _steps():
-        reply = expression.sub(replacement, reply)
+    if REPLIES.markup.search(reply):
+        for expression, replacement in _replaced("replies.toml"):
+            reply = expression.sub(replacement, reply)
     if len(reply) > READ_OF_BEGINNING + READ_OF_END:
         reply = f"{reply[:READ_OF_BEGINNING]}\n{reply[-READ_OF_END:]}"
     return reply.strip()
-
-
-def _spelled(word: str) -> str:
-    word = word.lower().replace("ё", "е").replace("−", "-")
-    if word.isdecimal():
-        word = word.lstrip("0") or "0"
-    return numbers().get(word, word)
 
 
 def content(text: str) -> list[Word]:
@@ -153,18 +144,21 @@ def content(text: str) -> list[Word]:
 
     A letter that may be a label or a note stays.
     """
-    matches = REPLIES.token.finditer(text.replace("’", "'"))
-    words = [Word(_spelled(match.group()), match.start(), match.end()) for match in matches]
-    articles = _articles()
-    kept = [word for place, word in enumerate(words) if word.spelled not in articles or _is_label(text, place, word)]
-    return kept or words
-
-
-def _is_label(text: str, place: int, word: Word) -> bool:
-    """Return whether an article may be the letter of an option or the name of a note."""
-    inside = text[word.end : word.end + 1] == " "
-    capital = place > 0 and text[word.start].isupper()
-    return not inside or capital or bool(REPLIES.note.match(text, word.end))
+    digits, articles = numbers(), _articles()
+    words: list[Word] = []
+    content_words: list[Word] = []
+    for place, match in enumerate(REPLIES.token.finditer(text.replace("’", "'"))):
+        spelled = match.group().lower().replace("ё", "е").replace("−", "-")
+        if spelled.isdecimal():
+            spelled = spelled.lstrip("0") or "0"
+        word = Word(digits.get(spelled, spelled), match.start(), match.end())
+        words.append(word)
+        if word.spelled in articles and text[word.end : word.end + 1] == " ":
+            capital = place > 0 and text[word.start].isupper()  # the letter of an option or the name of a note
+            if not capital and not REPLIES.note.match(text, word.end):
+                continue
+        content_words.append(word)
+    return content_words or words
 
 
 def folded(text: str) -> str:
@@ -229,13 +223,8 @@ _SIGNS = str.maketrans(
     }
 )
 _LAYOUT = str.maketrans({"*": None, "`": None, "$": None, "_": " ", "#": None})
-_ONES = {word: number for number, word in enumerate(table("ones"))}
-_TENS = {word: 10 * number for number, word in enumerate(table("tens"), 2)}
-
-
-@cache
-def _respelled() -> list[tuple[re.Pattern[str], str]]:
-    return [(re.compile(filled(expression)), replacement) for expression, replacement in table("respelled")]
+_VALUES = {word: number for number, word in enumerate(table("ones"))}
+_VALUES |= {word: 10 * number for number, word in enumerate(table("tens"), 2)}
 
 
 def final_answer(text: str) -> str:
@@ -245,7 +234,7 @@ def final_answer(text: str) -> str:
     'flute.'
     """
     text = stripped(text.lower())
-    matches = list(_RE.announced.finditer(text))
+    matches = list(_RE.announced.finditer(text)) if _RE.may_announce.search(text) else []
     if matches and not _RE.denied_lead.search(text, max(0, matches[-1].start() - 60), matches[-1].start()):
         return text[matches[-1].end() :].strip() or text
     return text
@@ -269,11 +258,19 @@ def plainly(text: str) -> str:
         text = in_english(text)
     if _RE.any_word.search(text):
         text = _RE.words.sub(_number, _RE.half.sub("0.5 ", text))
-    text = _RE.nth_second.sub(_second, text)
-    for pattern, replacement in _respelled():
-        text = pattern.sub(replacement, text)
-    text = _RE.thousands.sub(lambda match: match.group().replace(",", ""), text)
-    return _RE.clock.sub(_seconds, text) if ":" in text else text
+    text = _RE.nth_second.sub(
+        lambda match: f"{match[1]} {match[2] or table('ordinals').index(match[3]) + 2} seconds", text
+    )
+    if _RE.respellable.search(text):
+        for pattern, replacement in _replaced("words.toml"):
+            text = pattern.sub(replacement, text)
+    if "," in text:
+        text = _RE.thousands.sub(lambda match: match.group().replace(",", ""), text)
+    if ":" in text:
+        text = _RE.clock.sub(
+            lambda match: f"{3600 * float(match[1] or 0) + 60 * float(match[2]) + float(match[3]):g} s", text
+        )
+    return text
 
 
 def _number(match: re.Match[str]) -> str:
@@ -283,24 +280,11 @@ def _number(match: re.Match[str]) -> str:
         counts = _RE.one_before.match(match.string, match.end()) or _RE.one_after.search(match.string[: match.start()])
         if not (alone or counts):
             return "one"
-    value = _small(match["small"]) if match["small"] else 100 * _small(match["hundreds"]) + _small(match["rest"])
-    decimals = "".join(str(_ONES[word]) for word in (match["decimals"] or "").split())
+    value = 0
+    for words, scale in ((match["small"] or match["rest"], 1), (match["hundreds"], 100)):
+        value += sum(scale * _VALUES.get(word, 1) for word in re.split(r"[\s-]", words)) if words else 0
+    decimals = "".join(str(_VALUES[word]) for word in (match["decimals"] or "").split())
     return f"{value}.{decimals}" if decimals else f"{value}.5" if match["half"] else str(value)
-
-
-def _small(words: str | None) -> int:
-    return sum(_TENS.get(word, _ONES.get(word, 1)) for word in re.split(r"[\s-]", words)) if words else 0
-
-
-def _second(match: re.Match[str]) -> str:
-    return f"{match[1]} {match[2] or table('ordinals').index(match[3]) + 2} seconds"
-
-
-def _seconds(match: re.Match[str]) -> str:
-    total = 0.0
-    for part in match.groups():
-        total = 60 * total + float(part or 0)
-    return f"{total:g} s"
 
 
 # --- other languages -------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ predictions of a format, a recording, a video, a table of words, what is read wi
 evidence, and with what speaks against it. What a verb does::
 
     with open_source(path, sink) as source:
-        found = Catalogue(source, format, sink).parts()          # findings on formats; nothing is read as rows yet
-        for part, partial in zip(found, parallel_map(work, found, size=attrgetter("size"))):
+        parts = Catalogue(source, format, sink).parts()          # findings on formats; nothing is read as rows yet
+        for part, partial in zip(parts, parallel_map(work, parts, size=attrgetter("size"))):
             total += partial                                     # work(part) calls part.labels(sink), part.items(sink)
 """
 
@@ -108,10 +108,11 @@ class Catalogue:
         #: What the datasets of the source say of themselves; None where nothing says it.
         self.said = own_datasets(source, take)
         #: The same, or what *described* says.
-        self.own = own = self.said or (described and described.for_other_files())
-        looks = {} if without or chosen or own or contents else source.looks
+        self.own = datasets = self.said or (described and described.for_other_files())
+        looks = {} if without or chosen or datasets or contents else source.looks
         if labels not in looks:
-            looks[labels] = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, own)
+            files = candidates(source, chosen, without, labels, datasets)
+            looks[labels] = _look_at(files, source, chosen, contents, datasets)
         look: _Look = looks[labels]
         for finding in look.findings:
             take(finding)
@@ -120,9 +121,9 @@ class Catalogue:
         #: The tables of words, which are passed over.
         self.lists: list[Entry] = []
         if labels and isinstance(chosen, LabelFormat):
-            self.labels = _of_one_format(look, chosen, own, take)
+            self.labels = _of_one_format(look, chosen, datasets, take)
         elif labels:
-            self.labels, self.lists = _by_format(look, wanted, take, own)
+            self.labels, self.lists = _by_format(look, wanted, take, datasets)
         #: One part for each format of questions and of predictions.
         self.questions = [
             look.part((NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
@@ -155,8 +156,7 @@ class Catalogue:
     @cached_property
     def groups(self) -> tuple[FileGroup, ...]:
         """Every file of the source, each in one group."""
-        known = [*_known(self)]
-        return tuple(group for group in (*known, *_others(self.source, known)) if group.files)
+        return tuple(group for group in _groups(self) if group.files)
 
     def of(self, *kinds: Kind) -> tuple[FileGroup, ...]:
         """Return the groups of some kinds."""
@@ -174,7 +174,8 @@ class Catalogue:
         return pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in names]))
 
     def __repr__(self) -> str:
-        counts = (f"{len(one.files):,} {one.kind}" + f" ({one.format})" * bool(one.format) for one in self.groups)
+        labels = [f"{group.kind} ({group.format})" if group.format else group.kind for group in self.groups]
+        counts = (f"{len(group.files):,} {label}" for group, label in zip(self.groups, labels, strict=True))
         return f"Catalogue({self.source.path!r}: {', '.join(counts)})"
 
 
@@ -215,10 +216,10 @@ def candidates(
         columns = datasets is not None and name.endswith(".tsv") and datasets.of(entry.name) is not None
         return columns or name.endswith(_LINES) or named_like_labels(entry)
 
-    found = [entry for entry in source if may_hold(entry)]
+    entries = [entry for entry in source if may_hold(entry)]
     if without is None:
-        return found
-    return [entry for entry in found if entry.real is None or not Path(entry.real).is_relative_to(without)]
+        return entries
+    return [entry for entry in entries if entry.real is None or not Path(entry.real).is_relative_to(without)]
 
 
 def all_csv(source: Source) -> bool:
@@ -242,10 +243,10 @@ class _Look:
         pairs = zip(self.labels, names, strict=True)
         return {file.path: NamedEntry(entry, file.name, clip) for (entry, file), clip in pairs}
 
-    def part(self, files: Iterable[TextFile | NamedEntry], layout: str | Format | None = None, **kept: Any) -> Part:
+    def part(self, files: Iterable[TextFile | NamedEntry], layout: str | Format | None = None, **facts: Any) -> Part:
         """Return files of one format, with their content where it is held."""
         entries = [self.named[file.path] if isinstance(file, TextFile) else file for file in files]
-        return Part((), layout, **kept).of(entries, self.held)
+        return Part((), layout, **facts).of(entries, self.held)
 
     @cached_property
     def detected(self) -> list[Alike]:
@@ -258,7 +259,7 @@ def _look_at(
     source: Source,
     format: Format | None,
     contents: Mapping[str, bytes],
-    own: OwnDatasets | None,
+    datasets: OwnDatasets | None,
 ) -> _Look:
     """Look at each of *entries* by itself; large questions need not be looked at where their format is named."""
     small = sum(max(entry.size, 0) for entry in entries) <= HOLD
@@ -276,14 +277,14 @@ def _look_at(
             look.findings.append(error.finding)
             continue
         file = TextFile(entry.path, "stdin.csv" if entry.name == "<stdin>" else entry.name, "", data)
-        found = format
-        if found is None and own is not None:
-            found = own.layout(in_utf8(TextFile(entry.path, entry.name, "", data), _ignore), _ignore)
-        found = found or file.told
-        asks = found is not None and found.holds != "events"
-        if found is not None and asks:
-            look.questions.setdefault(found.name, []).append(entry)
-        elif found is not None or source.single or file.name.lower().endswith((".csv", PARQUET_SUFFIX)):
+        likely = format
+        if likely is None and datasets is not None:
+            likely = datasets.layout(in_utf8(TextFile(entry.path, entry.name, "", data), _ignore), _ignore)
+        likely = likely or file.told
+        asks = likely is not None and likely.holds != "events"
+        if likely is not None and asks:
+            look.questions.setdefault(likely.name, []).append(entry)
+        elif likely is not None or source.single or file.name.lower().endswith((".csv", PARQUET_SUFFIX)):
             look.labels.append((entry, file))
         if whole and (small or not asks or given is not None):
             look.held[entry.path] = data
@@ -313,44 +314,45 @@ def _evidence(entry: Entry, small: bool) -> tuple[bool, bytes]:
 # --- labels by format ------------------------------------------------------------------------------------
 
 
-def _of_one_format(look: _Look, chosen: LabelFormat, own: OwnDatasets | None, sink: Sink) -> list[Part]:
+def _of_one_format(look: _Look, chosen: LabelFormat, datasets: OwnDatasets | None, sink: Sink) -> list[Part]:
     """Return all files as labels of the format that the user named; each table of many clips is a part of its own."""
     every = [file for _, file in look.labels]
     names = (chosen.name, *chosen.aliases)
     name = next((name for name in names if named(name, LabelFormat) == chosen), chosen)
     groups = [(chosen, [file]) for file in every] if chosen.role == "table" else [(chosen, every)] * bool(every)
-    if every and (own or chosen.own):
+    if every and (datasets or chosen.own):
         from seldio.formats.own_dataset import given
 
-        groups = [one for format, files in groups for one in given(format, own, files, sink)]
+        groups = [group for format, files in groups for group in given(format, datasets, files, sink)]
     return [look.part(files, name if format is chosen else format, named=True) for format, files in groups]
 
 
 def _by_format(
-    look: _Look, wanted: Wanted | None, sink: Sink, own: OwnDatasets | None
+    look: _Look, wanted: Wanted | None, sink: Sink, datasets: OwnDatasets | None
 ) -> tuple[list[Part], list[Entry]]:
     """Return a part for each format, and one for what cannot be read; and the tables of words."""
     parts = list[Part]()
     every = [file for _, file in look.labels]
-    if own:
-        for layout, some, why in own.layouts([in_utf8(file, _ignore) for file in every], sink):
-            parts.append(look.part(some, layout, evidence=why))
-        if left := [file for file in every if own.unread(file.name)]:
-            parts.append(look.part(left, undecided=True))
+    if datasets:
+        for layout, files, why in datasets.layouts([in_utf8(file, _ignore) for file in every], sink):
+            parts.append(look.part(files, layout, evidence=why))
+        if unread := [file for file in every if datasets.unread(file.name)]:
+            parts.append(look.part(unread, undecided=True))
         taken = {file.entry.path for part in parts for file in part.files}
         every = [file for file in every if file.path not in taken]
-    together = detected(usable(every, _ignore)) if own else look.detected
+    together = detected(usable(every, _ignore)) if datasets else look.detected
     left_over = {file.path for group in together for file in group.files}
     if broken := [file for file in every if file.path not in left_over]:
         parts.append(look.part(broken))
     as_they_are = {id(file) for file in every}
     layouts, lists = files_by_layout(together, sink, wanted, others=bool(look.questions))
+    left_over -= {file.path for file in lists}
     for layout, members, evidence, asked in layouts:
+        left_over -= {file.path for file in members}
         whole = all(id(file) in as_they_are for file in members)
-        for format, some in own.classes(layout, members, sink) if own else [(layout, members)]:
-            known = layout.name if format is layout else format
-            parts.append(look.part(some, known, evidence=evidence, undecided=asked, _sound=whole))
-    left_over -= {file.path for some in (lists, *(layout.files for layout in layouts)) for file in some}
+        for format, files in datasets.classes(layout, members, sink) if datasets else [(layout, members)]:
+            name = layout.name if format is layout else format
+            parts.append(look.part(files, name, evidence=evidence, undecided=asked, _sound=whole))
     if left_over:
         parts.append(look.part((file for file in every if file.path in left_over), undecided=True))
     return parts, [look.named[file.path].entry for file in lists]
@@ -401,12 +403,14 @@ class FileGroup:
     clips: tuple[str, ...] | None = None  # the clip of each label file; None where their rows say which clips there are
 
 
-def _known(found: Catalogue) -> Iterator[FileGroup]:
-    """Yield the groups of labels, questions and predictions, and what is read with them."""
-    doubts = {finding.path: finding for finding in reversed(found.findings) if finding.code in _DOUBTS}
-    for part in (*found.labels, *found.questions):
+def _groups(catalogue: Catalogue) -> Iterator[FileGroup]:
+    """Yield the groups of labels, questions and predictions, what is read with them, and the others by their names."""
+    doubts = {finding.path: finding for finding in reversed(catalogue.findings) if finding.code in _DOUBTS}
+    taken = {entry.path for entry in catalogue.lists}
+    for part in (*catalogue.labels, *catalogue.questions):
         files = tuple(file.entry for file in part.files)
-        about = next((doubts[one.path] for one in files if one.path in doubts), None)
+        taken |= {entry.path for entry in files}
+        about = next((doubts[entry.path] for entry in files if entry.path in doubts), None)
         sure: Certainty = "named" if part.named else "sure" if about is None else _DOUBTS[about.code]
         kind, format = _HOLDS[part.format.holds] if part.format is not None else "labels", part.format
         broken = format is not None and format.suffix == PARQUET_SUFFIX and content(files[0]) == "damaged"
@@ -420,21 +424,16 @@ def _known(found: Catalogue) -> Iterator[FileGroup]:
         clips = tuple(file.clip for file in part.files) if by_name else None
         doubt = "" if about is None else about.message
         yield FileGroup(kind, None if format is None else format.name, why, sure, doubt, files, clips=clips)
-    yield FileGroup("list", None, "with words instead of labels", "sure", "", tuple(found.lists))
-
-
-def _others(source: Source, known: Sequence[FileGroup]) -> Iterator[FileGroup]:
-    """Yield the groups of all other files, told from their names."""
-    taken = {entry.path for group in known for entry in group.files}
-    found: dict[Kind, list[Entry]] = {kind: [] for kind in (*_BY_NAME, "other")}
-    for entry in source:
+    yield FileGroup("list", None, "with words instead of labels", "sure", "", tuple(catalogue.lists))
+    others: dict[Kind, list[Entry]] = {kind: [] for kind in (*_BY_NAME, "other")}
+    for entry in catalogue.source:
         if entry.path not in taken:
             type = media_type(entry.name)
-            kind: Kind = "recording" if type == "audio" else type or ("description" if is_own(entry) else "other")
-            found[kind].append(entry)
+            kind = "recording" if type == "audio" else type or ("description" if is_own(entry) else "other")
+            others[kind].append(entry)
     for kind, (why, certainty) in _BY_NAME.items():
-        yield FileGroup(kind, None, why, certainty, "", tuple(found[kind]))
-    yield from leftover_groups(found["other"])
+        yield FileGroup(kind, None, why, certainty, "", tuple(others[kind]))
+    yield from leftover_groups(others["other"])
 
 
 # --- files that are passed over --------------------------------------------------------------------------

@@ -23,8 +23,7 @@ from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
-from seldio.formats.detect import CHOSEN, Detection, Wanted, closest, detect, means_the_same, width_and_header
-from seldio.formats.diagnosis import plain_lines
+from seldio.formats.detect import Detection, LabelRows, Wanted, closest, detect, means_the_same, width_and_header
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect
 from seldio.reader_rules import READER_RULES, reader_rule
@@ -58,19 +57,19 @@ def clip_names(names: Sequence[str]) -> list[str]:
 @cache
 def suffixes() -> tuple[str, ...]:
     """Return how names of label files end; everything else in a folder is left alone."""
-    found = dict.fromkeys(one.suffix for one in formats.index() if one.holds == "events")
-    return tuple(suffix for suffix in found if suffix not in (*TEXTS, PARQUET_SUFFIX))
+    every = dict.fromkeys(listing.suffix for listing in formats.index() if listing.holds == "events")
+    return tuple(suffix for suffix in every if suffix not in (*TEXTS, PARQUET_SUFFIX))
 
 
 def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
     """Return *files* in UTF-8; those that are not text, and JSON without labels, become findings instead."""
-    kept = []
+    texts = []
     for file in [in_utf8(file, sink) for file in files]:
         if not _is_parquet(file) and (problem := cells.encoding_problem(file.path, file.data)) is not None:
             sink(problem)
         elif not _foreign_json(file, sink):
-            kept.append(file)
-    return kept
+            texts.append(file)
+    return texts
 
 
 @dataclasses.dataclass(eq=False)
@@ -110,7 +109,7 @@ def detected(files: Sequence[TextFile]) -> list[Alike]:
         if unsure and len(same) > 1:
             every = detect([file for group in same for file in group.files])
             for group in unsure:
-                if every.format in [one.format for one in group.detection.candidates]:
+                if every.format in [candidate.format for candidate in group.detection.candidates]:
                     group.detection = every
     return [*groups.values()]
 
@@ -153,17 +152,17 @@ def files_by_layout(
             sink(_passed_over(group.files))
             lists += group.files
         elif group.words:
-            unshaped = dataclasses.replace(detection.rows, change=None)
-            _report_undecided(group.files, Detection(unshaped), sink, wanted)
+            _report_undecided(group.files, Detection(LabelRows(detection.rows.files)), sink, wanted)
         elif (format := _decided(group, sink, wanted)) is not None:
             read.append((group, format))
             take(group, format, detection.evidence)
         elif detection.remaining:
             _report_undecided(group.files, detection, sink, wanted)
             if wanted is None:  # what is found in the rows of the likeliest is worth knowing as well
-                remaining = [one.format for one in detection.candidates]
+                remaining = [candidate.format for candidate in detection.candidates]
+                names_of_formats = listed([format.name for format in remaining], 4)
                 read.append((group, remaining[0]))
-                take(group, remaining[0], f"the most specific of {listed([one.name for one in remaining], 4)}", True)
+                take(group, remaining[0], f"the most specific of {names_of_formats}", True)
         else:
             beside.append(group)
     for group in beside:
@@ -183,15 +182,29 @@ def files_by_layout(
 
 
 def _decided(group: Alike, sink: Sink, wanted: Wanted | None) -> Dialect | None:
-    """Return the format of files with rows; that it is likely and not certain is a finding."""
-    detection, path = group.detection, group.files[0].path
+    """Return the format of files with rows; SYN902 where it is likely, and another one cannot be ruled out."""
+    detection = group.detection
     format, others = wanted.chosen(detection) if wanted is not None else (detection.format, [])
     if format is not None and others:
         names = " or ".join(dict.fromkeys(other.name for other in others))
-        message = f"read as {format.name}; the content also fits {names}"
-        sink(READER_RULES[CHOSEN].at(path, message, f"if so, use --format {others[0].name}", 1))
+        message, hint = f"read as {format.name}; the content also fits {names}", f"if so, use --format {others[0].name}"
     elif format is not None and wanted is None:
-        _report_alike(path, format, detection, sink)
+        for other in detection.alike:
+            if other.vocabulary != format.vocabulary or not means_the_same(other, format):
+                others.append(other)
+        at = format.index("class_id")
+        if at is not None and at < detection.rows.width and not re.search(r"\b20\d\d\b", detection.evidence):
+            # the class list of another year, where the names of the files do not tell the year
+            most = detection.rows.columns[at].ends[1]
+            for alias, classes in format.alias_vocabularies.items():
+                if alias.startswith("dcase") and most < len(vocabulary(classes)):
+                    others.append(dataclasses.replace(format, name=alias, vocabulary=classes))
+        names = " or ".join(dict.fromkeys(f"{other.name} (classes of {short(other.vocabulary)})" for other in others))
+        message = f"read as {format.name} (classes of {short(format.vocabulary)}); it could also be {names}"
+        hint = f"Evidence for {format.name}: {detection.evidence}"
+        hint = f"if so, use --format {others[0].name}. {hint}" if others else ""
+    if others:
+        sink(READER_RULES["SYN902"].at(group.files[0].path, message, hint, 1))
     return format
 
 
@@ -215,9 +228,9 @@ _WORD = re.compile(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
 
 def wordy(file: TextFile) -> bool:
     """Return whether most cells of a table are words, so that it holds no labels."""
-    lines = [line for line in plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
-    cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
-    return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
+    lines = [line for line in cells.plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
+    texts = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
+    return 2 * sum(_WORD.match(text) is not None for text in texts) > len(texts)
 
 
 def in_utf8(file: TextFile, sink: Sink) -> TextFile:
@@ -232,7 +245,7 @@ def in_utf8(file: TextFile, sink: Sink) -> TextFile:
 
 
 def _foreign_json(file: TextFile, sink: Sink) -> bool:
-    """Whether a file is JSON, or wants to be, and not that of labels; a finding says what it holds or where it breaks.
+    """Return whether a file is JSON, or wants to be, and not that of labels; report what it holds or where it breaks.
 
     Its commas would be counted as those of a table otherwise, and the wrong thing be said about it.
     """
@@ -254,34 +267,23 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
             sink(finding)
         return True
     value = documents[0].value if documents and documents[0] is not None else None
-    message = f"no known format: {_content(value, bool(documents), lines)}"
+    first = value[0] if isinstance(value, list) and value else value
+    if not documents:
+        held = "no record in the file"
+    elif not isinstance(first, dict) or not first:
+        held = "JSON without an object that has keys"
+    else:
+        kind = "JSON records" if lines or isinstance(value, list) else "a JSON object"
+        more = f", and {len(first) - 8} more" if len(first) > 8 else ""
+        held = f"{kind} with the keys {', '.join(clipped(key, 30) for key in list(first)[:8])}{more}"
     from seldio.formats.own_keys import proposal
 
     hint = (isinstance(value, dict | list) and proposal(file.data, file.path)) or _LAYOUTS
-    sink(READER_RULES["SYN901"].at(file.path, message, hint, 1))
+    sink(READER_RULES["SYN901"].at(file.path, f"no known format: {held}", hint, 1))
     return True
 
 
 _LAYOUTS = "seldio formats lists the formats; --format NAME reads the file as one of them"
-
-
-def _own_columns(path: str, width: int) -> str:
-    """Return the command that describes columns of one's own, where the file is a table on the disk."""
-    if width < 2 or suffix_of(path) not in ("csv", "tsv", "txt") or not os.path.isfile(path):  # noqa: PTH113
-        return _LAYOUTS
-    return f"seldio new {printable(shlex.quote(path))} describes columns of your own; {_LAYOUTS}"
-
-
-def _content(value: object, there: bool, lines: bool) -> str:
-    """Describe a JSON value in words; *lines*: *value* is the first of many."""
-    first = value[0] if isinstance(value, list) and value else value
-    if not there:
-        return "no record in the file"
-    if not isinstance(first, dict) or not first:
-        return "JSON without an object that has keys"
-    what = "JSON records" if lines or isinstance(value, list) else "a JSON object"
-    more = f", and {len(first) - 8} more" if len(first) > 8 else ""
-    return f"{what} with the keys {', '.join(clipped(key, 30) for key in list(first)[:8])}{more}"
 
 
 def _without_numbers(file: TextFile) -> str:
@@ -296,12 +298,12 @@ def _is_list(file: TextFile, names: Container[str]) -> bool:
     """
     if _without_numbers(file) in names:
         return False
-    header = plain_lines(file.data[:_HEAD]).partition(b"\n")[0].decode(errors="replace").lower()
+    header = cells.plain_lines(file.data[:_HEAD]).partition(b"\n")[0].decode(errors="replace").lower()
     return _TITLES.isdisjoint(cell.strip(' "') for cell in re.split(r"[,;\t|]", header))
 
 
 #: How columns of labels are called; a list of clips has a column of these, too.
-_TITLES = {"time", "start", "end", "label", "class", *COLUMNS, *(one for d in DIALECTS for one in d.titles)} - {"clip"}
+_TITLES = {"time", "start", "end", "label", "class", *COLUMNS}.union(*(row.titles for row in DIALECTS)) - {"clip"}
 
 
 def _passed_over(group: Sequence[TextFile]) -> Finding:
@@ -315,9 +317,10 @@ def _passed_over(group: Sequence[TextFile]) -> Finding:
 def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted: Wanted | None) -> None:
     """Report SYN901 where no format fits, and SYN903 where several do."""
     more = f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
-    offered = [one for one in detection.candidates if wanted is None or one.format.role in wanted.roles]
-    shown, column = (offered or detection.candidates)[:4], None
-    names = " or ".join(dict.fromkeys(one.format.name for one in shown))
+    candidates = detection.candidates
+    offered = [each for each in candidates if wanted is None or each.format.role in wanted.roles]
+    shown, column = (offered or candidates)[:4], None
+    names = " or ".join(dict.fromkeys(candidate.format.name for candidate in shown))
     if detection.rows.indexed:
         code, column = "SYN114", 1
         message = "the first column has no name: it is a row index, not data"
@@ -330,60 +333,40 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
         for file in group:
             sink(reader_rule("LAB315").at(file.path, "every cell of every row is 0", hint, 1))
         return
-    elif not detection.candidates:
+    elif not candidates:
+        path, width = group[0].path, detection.rows.width
+        code, message = "SYN901", f"no known format: rows of {plural(width, 'column')}"
+        hint = _LAYOUTS
+        if width > 1 and suffix_of(path) in ("csv", "tsv", "txt") and os.path.isfile(path):  # noqa: PTH113
+            hint = f"seldio new {printable(shlex.quote(path))} describes columns of your own; {hint}"
         near = closest(detection.rows)
-        code, message = "SYN901", f"no known format: rows of {plural(detection.rows.width, 'column')}"
-        ways = _own_columns(group[0].path, detection.rows.width)
-        hint = f"{near}; {ways}" if near else ways
+        hint = f"{near}; {hint}" if near else hint
     else:
         code, message = "SYN903", f"this may be {names}"
-        why = "; ".join(f"{one.format.name}: {one.evidence}" for one in shown)
+        why = "; ".join(f"{candidate.format.name}: {candidate.evidence}" for candidate in shown)
         hint = f"choose one with --format, or in a dataset.toml, which seldio info --write makes. {why}"
     sink(reader_rule(code).at(group[0].path, message + more, hint, 1, column, fixable=False))
-
-
-def _report_alike(path: str, format: Dialect, detection: Detection, sink: Sink) -> None:
-    """Report SYN902: the format is likely, and another one with the same columns cannot be ruled out."""
-    others = [one for one in detection.alike if one.vocabulary != format.vocabulary or not means_the_same(one, format)]
-    others += _years_alike(format, detection)
-    if others:
-        names = " or ".join(dict.fromkeys(f"{other.name} (classes of {short(other.vocabulary)})" for other in others))
-        message = f"read as {format.name} (classes of {short(format.vocabulary)}); it could also be {names}"
-        hint = f"if so, use --format {others[0].name}. Evidence for {format.name}: {detection.evidence}"
-        sink(READER_RULES["SYN902"].at(path, message, hint, 1))
 
 
 _CLASSES = re.compile(r"([\w.-]+) \(classes of ([\w.-]+)\)")
 
 
-def check_classes(findings: Iterable[Finding], told: bool) -> None:
+def check_classes(findings: Iterable[Finding], by_name: bool) -> None:
     """See that class numbers can be those of one list alone, before their names go to others.
 
-    *told*: names of folders and files tell the dataset, so that only formats of the user may have other classes.
+    *by_name*: names of folders and files tell the dataset, so that only formats of the user may have other classes.
 
     Raises:
         UsageError: they can be those of several.
     """
-    own = {dialect.vocabulary for dialect in OUTSIDE}
+    outside = {dialect.vocabulary for dialect in OUTSIDE}
     for finding in findings:
         first, *others = _CLASSES.findall(finding.message) if finding.code == "SYN902" else [("", "")]
-        lists = dict([first, *(one for one in others if one[1] != first[1] and (not told or one[1] in own))])
+        others = [pair for pair in others if pair[1] != first[1]]
+        lists = dict([first, *(pair for pair in others if not by_name or pair[1] in outside)])
         if len(lists) > 1:
             names = " or ".join(f"{classes} (--format {name})" for name, classes in lists.items())
             raise UsageError(f"{finding.path}: the class numbers may be those of {names}: name the format")
-
-
-def _years_alike(format: Dialect, detection: Detection) -> list[Dialect]:
-    """The same columns with the class list of another year, where the names of the files do not tell the year."""
-    at = format.index("class_id")
-    if at is None or at >= detection.rows.width or re.search(r"\b20\d\d\b", detection.evidence):
-        return []
-    most = detection.rows.columns[at].ends[1]
-    return [
-        dataclasses.replace(format, name=alias, vocabulary=classes)
-        for alias, classes in format.alias_vocabularies.items()
-        if alias.startswith("dcase") and most < len(vocabulary(classes))
-    ]
 
 
 # --- Parquet files, most of which are none of seldio's ----------------------------------------------
@@ -406,8 +389,8 @@ def content(file: Entry) -> Content:
             schema = parquet_file(stream).schema_arrow
     except (*DAMAGE, InvalidData):
         return "damaged"
-    known = sum(name in COLUMNS for name in schema.names)
-    if "clip" in schema.names and 1 < known > len(schema.names) / 2:
+    of_events = sum(name in COLUMNS for name in schema.names)
+    if "clip" in schema.names and 1 < of_events > len(schema.names) / 2:
         return "labels"
     return "items" if formats.of_table(schema) is not None else "other"
 
@@ -431,5 +414,5 @@ def named_like_labels(file: Entry) -> bool:
         head = file.head(_HEAD)
     except InvalidData:  # one that cannot be opened is no label file
         return False
-    found = formats.by_content(head, file.name)
-    return found is not None and found.name != "dcase2026"
+    format = formats.by_content(head, file.name)
+    return format is not None and format.name != "dcase2026"

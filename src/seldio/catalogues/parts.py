@@ -83,7 +83,7 @@ class Part:
                 yield TextFile(entry.path, name, clip, data)
 
     def labels(self, sink: Sink) -> list[Recognised]:
-        """The labels of its files, each format apart; what is wrong goes to *sink*. Empty for a part of questions.
+        """Return the labels of its files, each format apart; what is wrong goes to *sink*. None of questions.
 
         A table of many clips is a reading of its own. Files that turn out to be unreadable are in no reading.
         """
@@ -101,13 +101,13 @@ class Part:
         return [Recognised(format.read(group, sink), self.named, self.evidence) for group in groups]
 
     def items(self, sink: Sink) -> Iterator[ItemReading]:
-        """The questions or predictions of each file that can be read; what is wrong goes to *sink*. None of labels."""
+        """Yield the questions or predictions of each file that can be read, none of labels; report to *sink*."""
         if self.questions is not None:
             readings = (self.reading(file, sink) for file in self.texts(sink))
             yield from (reading for reading in readings if reading is not None)
 
     def reading(self, file: TextFile, sink: Sink) -> ItemReading | None:
-        """The questions or predictions of one of :meth:`texts`; None, after findings, where it cannot be read."""
+        """Return the questions or predictions of one of :meth:`texts`; None, with findings, where that fails."""
         return cast("ItemFormat", self.format).read(file.data, file.path, sink)
 
     def chosen(self, numbers: Sequence[int]) -> Part:
@@ -117,8 +117,8 @@ class Part:
     def of(self, files: Sequence[NamedEntry], held: Mapping[str, bytes] | None = None) -> Part:
         """Return the part with these files only, and what is *held* of them."""
         held = self._held if held is None else held
-        own = {file.entry.path: held[file.entry.path] for file in files if file.entry.path in held}
-        return dataclasses.replace(self, files=tuple(files), _held=own)
+        paths = [file.entry.path for file in files]
+        return dataclasses.replace(self, files=tuple(files), _held={path: held[path] for path in paths if path in held})
 
 
 def resolved(format: LabelFormat, table: pa.Table) -> LabelFormat:

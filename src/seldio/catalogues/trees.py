@@ -22,6 +22,7 @@ from seldio.formats.datasets import (
     Set,
     Sign,
     Top,
+    compiled,
     dataset,
     kind_of,
 )
@@ -134,32 +135,9 @@ class Tree:
         return held
 
 
-# --- which layout ----------------------------------------------------------------------------------
-
-
 #: Below this weight only names speak, and then most files must.
 _FOLDERS_SPEAK = 0.5
 
-
-def _decide(root: str, paths: Sequence[str], formats: Callable[[], AbstractSet[str]]) -> tuple[DatasetSpec, str]:
-    """Return the dataset that the paths of audio, video and label files point to, and why."""
-    votes: Counter[Sign] = Counter()
-    weights: defaultdict[str, float] = defaultdict(float)
-    for path in paths:
-        if found := next(((sign, name) for sign, name in TREE_SIGNS if sign.found.search(path)), None):
-            votes[found[0]] += 1
-            weights[found[1]] += found[0].weight
-    best = dataset(max(weights, key=lambda name: weights[name], default=LOOSE.name))
-    spoken = [sign for sign in best.signs if votes[sign]]
-    few = sum(votes[sign] for sign in spoken) * 2 < len(paths)
-    if not spoken or (weights[best.name] < _FOLDERS_SPEAK and few):
-        return LOOSE, "no folder or clip name of a known dataset"
-    evidence = "; ".join(f"{sign.sentence} ({plural(votes[sign], 'file')})" for sign in spoken)
-    edition, why = best.edition(root, paths, formats)
-    return dataset(edition), f"{evidence}; {why}" if why else evidence
-
-
-# --- reading ---------------------------------------------------------------------------------------
 
 _ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 
@@ -173,15 +151,31 @@ def read_tree(names: Sequence[str], root: str = "", formats: Callable[[], Abstra
     given = _ARCHIVE.sub("", root.replace("\\", "/").rstrip("/"))
     above = tuple(part for part in given.split("/") if part not in ("", ".", ".."))[-2:]
     ordered = sorted(dict.fromkeys(names))
-    media = [name for name in ordered if name.rpartition(".")[2].lower() in TYPES]
-    row, evidence = _decide(given, ["/".join((*above, name)) for name in media], formats)
-    topped = any(_top(row, name.split("/")[:-1]) is not None for name in ("/".join((*above, "-")), *ordered))
-    places = tuple(_place(row, above, name, not topped) for name in ordered)
-    return Tree(row, evidence, places)
+    paths = ["/".join((*above, name)) for name in ordered if name.rpartition(".")[2].lower() in TYPES]
+    row, evidence = _decide(given, paths, formats)
+    folders = {*above, *(folder for name in ordered for folder in name.split("/")[:-1])}
+    bare = row.tops.keys().isdisjoint(map(str.lower, folders))
+    return Tree(row, evidence, tuple(_place(row, above, name, bare) for name in ordered))
 
 
-def _top(row: DatasetSpec, folders: Sequence[str]) -> int | None:
-    return next((i for i in range(len(folders) - 1, -1, -1) if folders[i].lower() in row.tops), None)
+def _decide(root: str, paths: Sequence[str], formats: Callable[[], AbstractSet[str]]) -> tuple[DatasetSpec, str]:
+    """Return the dataset that the paths of audio, video and label files point to, and why."""
+    votes: Counter[Sign] = Counter()
+    weights: defaultdict[str, float] = defaultdict(float)
+    for path in paths:
+        for sign, name in TREE_SIGNS:
+            if compiled(sign.pattern, re.IGNORECASE).search(path):
+                votes[sign] += 1
+                weights[name] += sign.weight
+                break
+    best = dataset(max(weights, key=lambda name: weights[name], default=LOOSE.name))
+    spoken = [sign for sign in best.signs if votes[sign]]
+    few = sum(votes[sign] for sign in spoken) * 2 < len(paths)
+    if not spoken or (weights[best.name] < _FOLDERS_SPEAK and few):
+        return LOOSE, "no folder or clip name of a known dataset"
+    evidence = "; ".join(f"{sign.sentence} ({plural(votes[sign], 'file')})" for sign in spoken)
+    edition, why = best.edition(root, paths, formats)
+    return dataset(edition), f"{evidence}; {why}" if why else evidence
 
 
 def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> TreePlace:
@@ -189,11 +183,11 @@ def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> Tre
     *folders, last = (*above, *name.split("/"))
     stem, dot, suffix = last.rpartition(".")
     stem, suffix = (stem, suffix) if dot else (suffix, "")
-    at, top = _top(row, folders), None
-    inside = at is not None
+    at = next((number for number in reversed(range(len(folders))) if folders[number].lower() in row.tops), None)
+    top, inside = None, at is not None
     if at is not None:
         top, home, below = row.tops[folders[at].lower()], folders[:at], folders[at + 1 :]
-    elif bare and row.depth and (splits := [i for i, folder in enumerate(folders) if kind_of(folder) is not None]):
+    elif bare and row.depth and (splits := [index for index, folder in enumerate(folders) if kind_of(folder)]):
         inside, home, below = True, folders[: splits[-1]], folders[splits[-1] :]
     else:
         plain = [folder.lower() for folder in folders if folder.lower() in PLAIN]
@@ -219,20 +213,15 @@ def _clips(row: DatasetSpec, places: Iterable[TreePlace]) -> Iterator[Clip]:
         home = None if place.inside else place.home
         groups.setdefault((place.set, _split(row, place), group, home, place.stem), []).append(place)
     for together in groups.values():
-        yield from (_clip(row, files) for files in _apart(together))
-
-
-def _apart(places: list[TreePlace]) -> Iterable[list[TreePlace]]:
-    """Return files of one name as clips: two that would take the same field are of two clips."""
-    if len({place.field for place in places}) == len(places):
-        return [places]
-    clips: dict[tuple[str, int], list[TreePlace]] = {}
-    taken: Counter[tuple[str, Field | None]] = Counter()
-    for place in places:
-        key = (place.home, place.field)
-        clips.setdefault((place.home, taken[key]), []).append(place)
-        taken[key] += 1
-    return clips.values()
+        # two files of one name that would take the same field are of two clips
+        clips: dict[tuple[str, int], list[TreePlace]] = {}
+        taken: Counter[tuple[str, Field | None]] = Counter()
+        distinct = len({place.field for place in together}) == len(together)
+        for place in together:
+            key = (place.home, place.field)
+            clips.setdefault(("", 0) if distinct else (place.home, taken[key]), []).append(place)
+            taken[key] += 1
+        yield from (_clip(row, files) for files in clips.values())
 
 
 def _clip(row: DatasetSpec, files: list[TreePlace]) -> Clip:
@@ -244,13 +233,12 @@ def _clip(row: DatasetSpec, files: list[TreePlace]) -> Clip:
     if site is None and named is not None and place.set == "dev" and row.kinds:
         owner = row.split_of(named.fold, named.room) or ""
         site = next((name for name in ("sony", "tau") if owner.endswith(f"-{name}")), None)
-    known = place.inside or named is not None
     paths = {str(file.field): file.name for file in files}
     numbers = {} if named is None else {"fold": named.fold, "room": named.room, "mix": named.mix}
     return Clip.model_validate(
         {
             "clip": place.stem,
-            "layout": row.name if known else LOOSE.name,
+            "layout": row.name if place.inside or named is not None else LOOSE.name,
             "set": place.set,
             "split": split,
             "site": site,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,24 +40,17 @@ def describe(path: Place, format: str | None = None) -> dict[str, Any]:
         UsageError: nothing has that name, or no such format exists.
     """
     shown = path_of(path)
-    known = find(shown) if format is None and not os.path.lexists(shown) else None
-    if known is not None:
-        return {"about": [dict(known.record)]}
+    dataset = find(shown) if format is None and not os.path.lexists(shown) else None
+    if dataset is not None:
+        return {"about": [dict(dataset.record)]}
     examined = examine(path, format=format, rows=False, facts=True)
-    return description(examined, shown, named=format is not None) | _media(shown)
+    described = description(examined, shown, named=format is not None)
+    if (kind := media_type(shown)) is not None and Path(shown).is_file():  # a single recording or video
+        from seldio.media.contents import contents
 
-
-def _media(path: str) -> dict[str, Any]:
-    """Describe a single recording or video; empty for any other source, and for what cannot be read."""
-    kind = media_type(path)
-    if kind is None or not Path(path).is_file():
-        return {}
-    from seldio.media.contents import contents
-
-    try:
-        return {"media": [contents(plain_file(path), kind)]}
-    except SeldioError:
-        return {}  # seldio validate says why
+        with suppress(SeldioError):  # seldio validate says why it cannot be read
+            described["media"] = [contents(plain_file(shown), kind)]
+    return described
 
 
 def description(examined: Examined, path: str, named: bool = False) -> dict[str, Any]:
@@ -65,23 +59,25 @@ def description(examined: Examined, path: str, named: bool = False) -> dict[str,
     groups = [_group(labels, unread) for labels in examined.labels]
     items = [_items(part, rows, named) for part, rows in examined.questions if rows.part is not None]
     report = examined.report
-    found = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
+    described = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
     unknown = [(finding.hint or "", finding.path) for finding in report.findings if finding.code == "SYN901"]
     doubts += [f"{hint} ({file})" for hint, file in unknown if hint.startswith("if these are ")]
     hints = (part for hint, _ in unknown for part in hint.split("; "))
     doubts += [f"no known format: {hint}" for hint in dict.fromkeys(hints) if hint.startswith("seldio new ")]
-    own = [one.facts for one in examined.described.datasets] if examined.described else []
-    known = [] if any("license" in one for one in own) else list(_recognized(examined, items))
-    about = [one for one in known if one["complete"] or not own]
-    found |= ({"datasets": own} if own else {}) | ({"about": about} if about else {})
-    found["catalogue"] = [
-        {name: getattr(one, name) for name in ("kind", "format")}
-        | {"files": [entry.path for entry in one.files]}
-        | {name: getattr(one, name) for name in ("evidence", "certainty", "doubt")}
-        for one in examined.catalogue
+    datasets = [dataset.facts for dataset in examined.described.datasets] if examined.described else []
+    if datasets:
+        described["datasets"] = datasets
+    if not any("license" in facts for facts in datasets):
+        about = [facts for facts in _recognized(examined, items) if facts["complete"] or not datasets]
+        described |= {"about": about} if about else {}
+    described["catalogue"] = [
+        {name: getattr(group, name) for name in ("kind", "format")}
+        | {"files": [entry.path for entry in group.files]}
+        | {name: getattr(group, name) for name in ("evidence", "certainty", "doubt")}
+        for group in examined.catalogue
     ]
-    return found | ({"items": items} if items else {}) | ({"doubts": doubts} if doubts else {})
+    return described | ({"items": items} if items else {}) | ({"doubts": doubts} if doubts else {})
 
 
 def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -91,26 +87,26 @@ def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator
     dataset; questions are recognized by their format and number, which does not show that they are the published ones.
     """
     tree = examined.tree
-    if tree is not None and tree.layout != LOOSE.name and (known := find(tree.layout)) is not None:
-        held = {clip for part, clip in tree.holdings if part == "dev" and any(place.inside for place in tree.places)}
+    if tree is not None and tree.layout != LOOSE.name and (dataset := find(tree.layout)) is not None:
+        clips = {clip for part, clip in tree.holdings if part == "dev" and any(place.inside for place in tree.places)}
         tops = {top for place in tree.places for top in place.name.split("/")[:-1]}
-        lacking = {top: name for top, name in known.record.get("archives", {}).items() if top not in tops}
+        lacking = {top: name for top, name in dataset.record.get("archives", {}).items() if top not in tops}
         ours = all(labels.format.name in tree.row.dialects for labels in examined.labels)
-        complete = bool(tree.row.recordings) and tree.row.recordings <= held and ours
-        yield _brief(known, complete) | ({"lacking": lacking} if lacking else {})
+        complete = bool(tree.row.recordings) and tree.row.recordings <= clips and ours
+        yield _brief(dataset, complete) | ({"lacking": lacking} if lacking else {})
     for group in items:
         if group["holds"] == "items" and benchmarks.find(group["format"]) is not None:
-            known = find(group["format"])
-            if known is not None and group["ids"] == group["rows"] and group["rows"] in known.sizes:
-                yield _brief(known, False)
+            dataset = find(group["format"])
+            if dataset is not None and group["ids"] == group["rows"] and group["rows"] in dataset.sizes:
+                yield _brief(dataset, False)
 
 
-def _brief(known: KnownDataset, complete: bool) -> dict[str, Any]:
+def _brief(dataset: KnownDataset, complete: bool) -> dict[str, Any]:
     """Return the facts to show about a recognized dataset."""
     keys = ("name", "title", "license", "license_says", "download")
-    called = [*known.record.get("aliases", ()), known.name][0]  # a name that a folder hardly has
-    found = {key: known.record[key] for key in keys if key in known.record}
-    return found | {"called": called, "complete": complete}
+    called = [*dataset.record.get("aliases", ()), dataset.name][0]  # a name that a folder hardly has
+    facts = {key: dataset.record[key] for key in keys if key in dataset.record}
+    return facts | {"called": called, "complete": complete}
 
 
 def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
@@ -145,12 +141,50 @@ def _items(part: Part, rows: CheckedItems, named: bool) -> dict[str, Any]:
     } | item_counts(rows.part.table, format.holds)
 
 
-def _said(value: Any) -> str:
-    return listed(value, _SHOWN) if isinstance(value, list) else f"{value:,} Hz" if isinstance(value, int) else value
-
-
 #: Most values of a column that are shown to people; json has them all.
 _SHOWN = 20
+
+
+def as_text(description: dict[str, Any]) -> str:
+    """Return a description for people."""
+    items, about = description.get("items", []), description.get("about", [])
+    if "path" not in description:
+        return about_page(KnownDataset(about[0]))
+    path = description["path"]
+    lines = [printable(f"{path}: {plural(description['files'], 'file')}")]
+    for facts in description.get("datasets", ()):
+        lines += ["", printable(f"{facts['name']}  {facts.get('title') or 'a dataset that says what it is'}")]
+        for name, value in facts.items():
+            if name not in ("name", "title"):
+                text = f"{value:,} Hz" if isinstance(value, int) else value
+                text = listed(value, _SHOWN) if isinstance(value, list) else text
+                lines.append(f"  {name:<11} {printable(text)}")
+    for facts in about:
+        lines += _about_text(facts)
+    for group in items:
+        lines += _items_text(group)
+    for group in description["groups"]:
+        lines += _labels_text(group, path)
+    for media in description.get("media", []):
+        lines += ["", f"{media['kind']}  {printable(media['type'])}"]
+        lines += _sound_text(media) if media["kind"] == "recording" else _video_text(media)
+        lines += [f"  fault       {printable(media['fault'])}"] if "fault" in media else []
+    if passed_over := [group for group in description.get("catalogue", ()) if group["kind"] in ("list", "other")]:
+        lines += ["", "passed over"]
+    for group in passed_over:
+        names = listed([_below(name, path) for name in group["files"]], 3)
+        doubt = f"; {group['doubt']}" * bool(group["doubt"])
+        lines.append(printable(f"  {plural(len(group['files']), 'file')} {group['evidence']}: {names}{doubt}"))
+    for doubt in description.get("doubts", ()):
+        lines += ["", printable(doubt[:1].upper() + doubt[1:] + ".")]
+    if description["findings"]:
+        by_rule = ", ".join(f"{code} ({count:,})" for code, count in description["findings"].items())
+        lines += ["", f"Findings: {by_rule}. Run seldio validate to see where."]
+    return "\n".join(lines)
+
+
+def _below(name: str, top: str) -> str:
+    return name.removeprefix(top.rstrip("/") + "/")
 
 
 def _items_text(group: dict[str, Any]) -> list[str]:
@@ -177,109 +211,61 @@ def _items_text(group: dict[str, Any]) -> list[str]:
     if "seconds" in group:
         spans = group["seconds"]
         lines.append(f"  seconds     {spans['shortest']:g} to {spans['longest']:g}, mean {spans['mean']:.1f}")
-    for name, found in group["characters"].items():
-        if found is not None:
-            size = f"{found['shortest']:,} to {found['longest']:,} characters, mean {found['mean']:,.1f}"
-            one = found["shortest"] == found["longest"]
-            lines.append(f"  {name:<11} {plural(int(found['longest']), 'character') if one else size}")
+    for name, lengths in group["characters"].items():
+        if lengths is not None:
+            size = f"{lengths['shortest']:,} to {lengths['longest']:,} characters, mean {lengths['mean']:,.1f}"
+            if lengths["shortest"] == lengths["longest"]:
+                size = plural(int(lengths["longest"]), "character")
+            lines.append(f"  {name:<11} {size}")
     return lines
 
 
-def as_text(description: dict[str, Any]) -> str:
-    """Return a description for people."""
-    items, about = description.get("items", []), description.get("about", [])
-    if "path" not in description:
-        return about_page(KnownDataset(about[0]))
-    files = plural(description["files"], "file")
-    lines = [printable(f"{description['path']}: {files}")]
-    for own in description.get("datasets", ()):
-        lines += ["", printable(f"{own['name']}  {own.get('title') or 'a dataset that says what it is'}")]
-        lines += [f"  {name:<11} {printable(_said(own[name]))}" for name in own if name not in ("name", "title")]
-    for one in about:
-        lines += _about_text(one)
-    for group in items:
-        lines += _items_text(group)
-    for group in description["groups"]:
-        lines += ["", f"{group['format']}  {group['title']}"]
-        lines.append(f"  evidence    {printable(group['evidence'] or 'no file has a row')}")
-        silent = f", {group['silent_clips']:,} of them silent" if group["silent_clips"] else ""
-        lines.append(f"  files       {listed([_below(name, description['path']) for name in group['files']], 3)}")
-        lines.append(f"  clips       {group['clips']:,}{silent}")
-        lines.append(f"  rows        {group['rows']:,} with {', '.join(group['columns'])}")
-        if "active_seconds" in group:
-            events = f"{group['events']:,} events, " if group["events"] is not None else ""
-            lines.append(f"  activity    {events}{group['active_seconds']:,.1f} s with at least one source")
-            lines.append(f"  polyphony   {_polyphony(group['overlaps'])}")
-        if "maps" in group:
-            lines.append(f"  maps        {_maps_text(group['maps'])}")
-        for number, (name, count) in enumerate(group.get("classes", {}).items()):
-            lines.append(f"  {'classes' if not number else '':<11} {count:>9,}  {printable(name)}")
-    for each in description.get("media", []):
-        lines += _media_text(each)
-    if passed := [one for one in description.get("catalogue", ()) if one["kind"] in ("list", "other")]:
-        lines += ["", "passed over"]
-    for one in passed:
-        names = listed([_below(name, description["path"]) for name in one["files"]], 3)
-        doubt = f"; {one['doubt']}" * bool(one["doubt"])
-        lines.append(printable(f"  {plural(len(one['files']), 'file')} {one['evidence']}: {names}{doubt}"))
-    for doubt in description.get("doubts", ()):
-        lines += ["", printable(doubt[:1].upper() + doubt[1:] + ".")]
-    if description["findings"]:
-        found = ", ".join(f"{code} ({count:,})" for code, count in description["findings"].items())
-        lines += ["", f"Findings: {found}. Run seldio validate to see where."]
-    return "\n".join(lines)
-
-
-def _maps_text(maps: dict[str, Any]) -> str:
-    if not maps["rows"]:
-        return "none has a point"
-    rows, peak = maps["rows"], maps["peak"]
-    size = f"{maps['points'] / rows:,.1f} points in {maps['polygons'] / rows:,.1f} polygons on average"
-    ends = f"peaks {peak['lowest']:g} to {peak['highest']:g}, mean {peak['mean']:.3g}"
-    return f"{rows:,}, with {size}, at most {plural(maps['most_points'], 'point')}; {ends}"
-
-
-def _below(name: str, top: str) -> str:
-    return name.removeprefix(top.rstrip("/") + "/")
-
-
-def _polyphony(overlaps: dict[str, int]) -> str:
-    parts = [f"{count:,} with {number}" for number, count in overlaps.items()]
-    for number, count in [*overlaps.items()][:1]:
-        parts[0] = f"{plural(count, 'frame')} with {plural(int(number), 'source')}"
-    return ", ".join(parts)
-
-
-def _media_text(found: dict[str, Any]) -> list[str]:
-    lines = ["", f"{found['kind']}  {printable(found['type'])}"]
-    if found["kind"] == "recording":
-        return lines + _sound_text(found)
-    mean = " on average (variable)" if found.get("variable") else ""
-    lines.append(
-        f"  frames      {found['pictures']:,} of {found['width']} × {found['height']} at {found['rate']:.6g} fps{mean}"
-    )
-    if found.get("rotation"):
-        lines.append(f"  rotated     by {found['rotation']}° counter-clockwise when shown; the size is that as shown")
-    lines.append(f"  length      from {found['start']:.3f} to {found['end']:.3f} s")
-    if "fault" in found:
-        lines.append(f"  fault       {printable(found['fault'])}")
+def _labels_text(group: dict[str, Any], path: str) -> list[str]:
+    lines = ["", f"{group['format']}  {group['title']}"]
+    lines.append(f"  evidence    {printable(group['evidence'] or 'no file has a row')}")
+    lines.append(f"  files       {listed([_below(name, path) for name in group['files']], 3)}")
+    silent = f", {group['silent_clips']:,} of them silent" if group["silent_clips"] else ""
+    lines.append(f"  clips       {group['clips']:,}{silent}")
+    lines.append(f"  rows        {group['rows']:,} with {', '.join(group['columns'])}")
+    if "active_seconds" in group:
+        events = f"{group['events']:,} events, " if group["events"] is not None else ""
+        lines.append(f"  activity    {events}{group['active_seconds']:,.1f} s with at least one source")
+        overlaps = [f"{count:,} with {number}" for number, count in group["overlaps"].items()]
+        for number, count in [*group["overlaps"].items()][:1]:
+            overlaps[0] = f"{plural(count, 'frame')} with {plural(int(number), 'source')}"
+        lines.append(f"  polyphony   {', '.join(overlaps)}")
+    if maps := group.get("maps"):
+        size = "none has a point"
+        if rows := maps["rows"]:
+            peak = maps["peak"]
+            size = f"{rows:,}, with {maps['points'] / rows:,.1f} points in {maps['polygons'] / rows:,.1f} polygons on "
+            size += f"average, at most {plural(maps['most_points'], 'point')}; "
+            size += f"peaks {peak['lowest']:g} to {peak['highest']:g}, mean {peak['mean']:.3g}"
+        lines.append(f"  maps        {size}")
+    for number, (name, count) in enumerate(group.get("classes", {}).items()):
+        lines.append(f"  {'classes' if not number else '':<11} {count:>9,}  {printable(name)}")
     return lines
 
 
-def _sound_text(found: dict[str, Any]) -> list[str]:
-    lines = []
-    if "channels" in found:
-        lines += [
-            f"  channels    {found['channels']} at {found['rate']:,} Hz",
-            *([f"  array       {_array(**found['array'])}"] if "array" in found else []),
-            f"  length      {found['seconds']:.3f} s ({plural(found['frames'], 'frame')})",
-            f"  peak        {_level(found['peak'])}",
-        ]
-        for number, each in enumerate(found["by_channel"]):
-            peak = f", peak {_level(each['peak'])}" if each["level"] is not None else ""
-            lines.append(f"  {'levels' if not number else '':<11} channel {number + 1}: {_level(each['level'])}{peak}")
-    if "fault" in found:
-        lines.append(f"  fault       {printable(found['fault'])}")
+def _video_text(video: dict[str, Any]) -> list[str]:
+    size, mean = f"{video['width']} × {video['height']}", " on average (variable)" if video.get("variable") else ""
+    lines = [f"  frames      {video['pictures']:,} of {size} at {video['rate']:.6g} fps{mean}"]
+    if video.get("rotation"):
+        lines.append(f"  rotated     by {video['rotation']}° counter-clockwise when shown; the size is that as shown")
+    return [*lines, f"  length      from {video['start']:.3f} to {video['end']:.3f} s"]
+
+
+def _sound_text(sound: dict[str, Any]) -> list[str]:
+    if "channels" not in sound:
+        return []
+    lines = [f"  channels    {sound['channels']} at {sound['rate']:,} Hz"]
+    if "array" in sound:
+        lines.append(f"  array       {_array(**sound['array'])}")
+    lines.append(f"  length      {sound['seconds']:.3f} s ({plural(sound['frames'], 'frame')})")
+    lines.append(f"  peak        {_level(sound['peak'])}")
+    for number, channel in enumerate(sound["by_channel"]):
+        peak = f", peak {_level(channel['peak'])}" if channel["level"] is not None else ""
+        lines.append(f"  {'levels' if not number else '':<11} channel {number + 1}: {_level(channel['level'])}{peak}")
     return lines
 
 
@@ -297,54 +283,53 @@ def _level(decibels: float | None) -> str:
 
 # --- datasets and benchmarks -----------------------------------------------------------------------
 
-
 #: What is said of a dataset in a line each, with what it is called.
 _SAID = {"license_says": "licence", "doi": "doi", "download": "download", "page": "page"}
 
 
-def _about_text(one: dict[str, Any]) -> list[str]:
-    lines = ["", f"{one['name']}  {one['title']}"]
-    lines += [] if one["complete"] else ["  by its names, and only if its files are the published ones:"]
-    lines += [f"  {name:<11} {one[key]}" for key, name in _SAID.items() if key in one]
-    lines.append(f"  citation    seldio cite {one['name']}")
-    if lacking := one.get("lacking"):
+def _about_text(facts: dict[str, Any]) -> list[str]:
+    lines = ["", f"{facts['name']}  {facts['title']}"]
+    lines += [] if facts["complete"] else ["  by its names, and only if its files are the published ones:"]
+    lines += [f"  {name:<11} {facts[key]}" for key, name in _SAID.items() if key in facts]
+    lines.append(f"  citation    seldio cite {facts['name']}")
+    if lacking := facts.get("lacking"):
         lines.append(f"  not here    {', '.join(f'{top} ({name})' for top, name in lacking.items())}")
-    return [*lines, f"  more        seldio info {one['called']}"]
+    return [*lines, f"  more        seldio info {facts['called']}"]
 
 
-def about_page(known: KnownDataset) -> str:
+def about_page(dataset: KnownDataset) -> str:
     """Return all that is known of a dataset or benchmark, for people."""
-    record = known.record
-    lines = [f"{known.name}  {known.title}", ""]
+    record = dataset.record
+    lines = [f"{dataset.name}  {dataset.title}", ""]
     lines += [f"{name:<12} {record[key]}" for key, name in _SAID.items() if key in record]
     lines += [f"{'code':<12} {address}" for address in record.get("code", ())]
-    lines.append(f"{'citation':<12} seldio cite {known.name}")
+    lines.append(f"{'citation':<12} seldio cite {dataset.name}")
     lines += ["", *(f"{name:<12} {text}" for name, text in record.get("facts", {}).items())]
     if parts := record.get("made_from"):
         lines += ["", "Made from"]
-        lines += [f"  {one['name']}: {one['license']}{_after(one.get('address'))}" for one in parts]
-    if spec := next((row for row in DATASETS if row.name == known.name and row.splits), None):
+        for part in parts:
+            address = f", {part['address']}" if part.get("address") else ""
+            lines.append(f"  {part['name']}: {part['license']}{address}")
+    if spec := next((row for row in DATASETS if row.name == dataset.name and row.splits), None):
         lines += ["", "Splits"]
-        for split in (one for one in spec.splits if one.rooms):
-            lines.append(f"  {split.name} {plural(len(split.clips), 'clip')} in {plural(len(split.rooms), 'room')}")
+        for split in spec.splits:
+            if split.rooms:
+                rooms = plural(len(split.rooms), "room")
+                lines.append(f"  {split.name} {plural(len(split.clips), 'clip')} in {rooms}")
     if classes := record.get("classes"):
         lines += ["", "Classes, with names in AudioSet"]
-        for number, one in enumerate(classes):
-            held = f" ({one['holds']})" if "holds" in one else ""
-            lines.append(f"  {number:>2}  {one['name']}: {'; '.join(one['audioset'])}{held}")
-    for results in known.results:
+        for number, label in enumerate(classes):
+            holds = f" ({label['holds']})" if "holds" in label else ""
+            lines.append(f"  {number:>2}  {label['name']}: {'; '.join(label['audioset'])}{holds}")
+    for results in dataset.results:
         note = f"; {results.note}" if results.note else ""
         lines += ["", f"{results.title}{note}", *(f"  {_result(results, row)}" for row in results.rows)]
-    for one in known.lists:
-        lines += ["", one["title"]]
-        for row in one["rows"]:
-            values = (row[name] for name in one["columns"])
+    for table in dataset.lists:
+        lines += ["", table["title"]]
+        for row in table["rows"]:
+            values = (row[name] for name in table["columns"])
             lines.append("  " + ", ".join(f"{value:,}" if isinstance(value, int) else value for value in values))
     return "\n".join(lines)
-
-
-def _after(address: str | None) -> str:
-    return f", {address}" if address else ""
 
 
 def _result(results: Results, row: Mapping[str, Any]) -> str:
@@ -363,35 +348,20 @@ def _result(results: Results, row: Mapping[str, Any]) -> str:
 
 def format_record(format: Format) -> dict[str, Any]:
     """Return a format for json."""
+    record = {"name": format.name, "aliases": list(format.aliases), "title": format.title}
+    carries = {"carries": list(format.carries), "needs": list(format.needs)}
+    about = {"source": format.source, "note": format.note}
     if not isinstance(format, LabelFormat):
-        return {
-            "name": format.name,
-            "aliases": list(format.aliases),
-            "title": format.title,
-            "role": format.holds,
-            "suffix": format.suffix,
-            "carries": list(format.carries),
-            "needs": list(format.needs),
-            "answers": getattr(format, "answers", None),
-            "source": format.source,
-            "note": format.note,
-        }
-    return {
-        "name": format.name,
-        "aliases": list(format.aliases),
-        "title": format.title,
-        "role": format.role,
-        "years": format.years,
-        "suffix": format.suffix,
-        "columns": [f"{part.field}:{part.kind}" for part in format.columns] if isinstance(format, Dialect) else [],
-        "carries": list(format.carries),
-        "needs": list(format.needs),
+        answers = {"answers": getattr(format, "answers", None)}
+        return record | {"role": format.holds, "suffix": format.suffix} | carries | answers | about
+    columns = [f"{part.field}:{part.kind}" for part in format.columns] if isinstance(format, Dialect) else []
+    record |= {"role": format.role, "years": format.years, "suffix": format.suffix, "columns": columns}
+    scales = {
         "vocabulary": format.vocabulary,
         "hop_seconds": float(format.hop),
         "distance_unit": UNITS.get(getattr(format, "metre", None) or 0, (None,))[0],
-        "source": format.source,
-        "note": format.note,
     }
+    return record | carries | scales | about
 
 
 def format_page(format: Format) -> str:

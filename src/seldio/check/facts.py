@@ -42,30 +42,25 @@ def label_counts(table: pa.Table, hop: Fraction, classes: str) -> dict[str, Any]
     the list *classes*; nothing that the table has no column for.
     """
     names = table.column_names if table.num_rows else ()
-    found: dict[str, Any] = {}
+    counts: dict[str, Any] = {}
     if "frame" in names:
         frame, clip = to_numpy(table["frame"]).astype(np.int64), clip_codes(table)[0].astype(np.int64)
         _, sources = np.unique(clip * (int(frame.max()) + 2) + frame, return_counts=True)
-        known = "class_id" in names and not table["class_id"].null_count
-        found = {
+        numbered = "class_id" in names and not table["class_id"].null_count
+        overlaps = zip(*np.unique(sources, return_counts=True), strict=True)
+        counts = {
             "active_seconds": float(len(sources) * hop),
-            "events": len(spans(table, hop=hop)) if known else None,
-            "overlaps": {str(number): frames for number, frames in _tally(sources).items()},
+            "events": len(spans(table, hop=hop)) if numbered else None,
+            "overlaps": {str(number): int(frames) for number, frames in overlaps},
             "last_frame": int(frame.max()),
         }
     if "class_id" in names:
         labels = vocabulary(classes)
-        found["classes"] = {
-            labels.label(index): rows for index, rows in _tally(known_values(table["class_id"])).items()
-        }
+        ids = zip(*np.unique(known_values(table["class_id"]), return_counts=True), strict=True)
+        counts["classes"] = {labels.label(int(index)): int(rows) for index, rows in ids}
     if "segmentation" in names:
-        found["maps"] = _map_counts(table["segmentation"])
-    return found
-
-
-def _tally(values: Any) -> dict[int, int]:
-    there, counts = np.unique(values, return_counts=True)
-    return dict(zip(there.tolist(), counts.tolist(), strict=True))
+        counts["maps"] = _map_counts(table["segmentation"])
+    return counts
 
 
 # --- questions and predictions ---------------------------------------------------------------------
@@ -74,7 +69,7 @@ def _tally(values: Any) -> dict[int, int]:
 def item_counts(table: pa.Table, holds: str) -> dict[str, Any]:
     """Return counts of the questions or predictions of a file, and how long their texts are."""
     names = table.schema.names
-    found: dict[str, Any] = {
+    counts: dict[str, Any] = {
         "rows": len(table),
         "ids": _different(table, "id"),
         "audio_files": _different(table, "audio"),
@@ -82,18 +77,18 @@ def item_counts(table: pa.Table, holds: str) -> dict[str, Any]:
     }
     if holds == "predictions" or not len(table):
         given = _texts(table, "prediction")
-        found["prompts"] = _different(table, "prompt")
+        counts["prompts"] = _different(table, "prompt")
         empty = len(table) - len(given) if "prediction" in names else 0
-        found["predictions"] = {"given": len(given), "empty": empty}
-        return found | {"characters": {"prediction": _lengths(given)}}
-    found |= {f"{name}s": _counted(table, name) for name in ("split", "language", "dataset")}
-    found["options"] = _counted(table, "options")
-    known = len(_texts(table, "answer"))
-    found["answers"] = {"known": known, "hidden": len(table) - known}
+        counts["predictions"] = {"given": len(given), "empty": empty}
+        return counts | {"characters": {"prediction": _lengths(given)}}
+    counts |= {f"{name}s": _counted(table, name) for name in ("split", "language", "dataset")}
+    counts["options"] = _counted(table, "options")
+    answered = len(_texts(table, "answer"))
+    counts["answers"] = {"known": answered, "hidden": len(table) - answered}
     spans = pc.subtract(table["end"], table["start"]).drop_null().to_numpy()
     if len(spans):
-        found["seconds"] = {"shortest": spans.min().item(), "mean": spans.mean().item(), "longest": spans.max().item()}
-    return found | {"characters": {name: _lengths(_texts(table, name)) for name in ("question", "answer")}}
+        counts["seconds"] = {"shortest": spans.min().item(), "mean": spans.mean().item(), "longest": spans.max().item()}
+    return counts | {"characters": {name: _lengths(_texts(table, name)) for name in ("question", "answer")}}
 
 
 def _counted(table: pa.Table, name: str) -> dict[str, int]:

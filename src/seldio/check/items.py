@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -84,29 +84,28 @@ class ItemCheck:
         """Return the findings on files that cannot be opened, and the results of the others."""
         damaged: list[Finding] = []
         numbers = {file.entry.path: number for number, file in enumerate(part.files)}
+        tasks = self.reference.tasks if isinstance(self.reference, ItemReference) else {}
         rows = []
         for file in part.texts(damaged.append):
-            found: list[Finding] = []
-            reading = part.reading(file, found.append)
-            if self.inside and not self._answers_are_texts(file.name):
-                found = [finding for finding in found if finding.code != "PRD116"]
-            one = CheckedItems(numbers[file.path], ())
+            findings: list[Finding] = []
+            reading = part.reading(file, findings.append)
+            if self.inside:
+                task = task_name(file.name)
+                answers = (tasks.get(task) or {}).values()
+                asks_for_texts = all(isinstance(answer, str) for answer in answers)
+                if not asks_for_texts or (not answers and task.lower() != RUENVAQA.lower()):
+                    findings = [finding for finding in findings if finding.code != "PRD116"]
+            checked = CheckedItems(numbers[file.path], ())
             if reading is not None:
-                found += check_predictions(reading, file.name, self.reference, self.inside)
-                one = one._replace(
+                findings += check_predictions(reading, file.name, self.reference, self.inside)
+                checked = checked._replace(
                     outputs=has_outputs(reading),
                     part=ItemTable.of(reading, keep=False),
                     reading=reading if self.keep else None,
                     evidence=evidence_of(reading) if self.facts else "",
                 )
-            rows.append(one._replace(findings=tuple(gathered(dict.fromkeys(found), RECORDS_SINGLY))))
+            rows.append(checked._replace(findings=tuple(gathered(dict.fromkeys(findings), RECORDS_SINGLY))))
         return damaged, rows
-
-    def _answers_are_texts(self, file: str) -> bool:
-        """Return whether the task that a file is for asks for texts."""
-        tasks, name = self.reference.tasks if isinstance(self.reference, ItemReference) else {}, task_name(file)
-        gold = tasks.get(name)
-        return all(isinstance(right, str) for right in gold.values()) if gold else name.lower() == RUENVAQA.lower()
 
 
 #: Suffixes under which the file of a task may have been written, by mistake too; no page and no program.
@@ -124,23 +123,23 @@ class Submission(NamedTuple):
     answers: tuple[Part, ...]
 
 
-def submission_in(source: Source, found: Sequence[Part], reference: AnyReference, named: bool) -> Submission | None:
-    """Return the submission to MERA that a source is; *found* are its parts. None where it is none.
+def submission_in(source: Source, parts: Sequence[Part], reference: AnyReference, named: bool) -> Submission | None:
+    """Return the submission to MERA that a source is; None where it is none.
 
     It holds no questions, and no predictions in another format. Beyond that it is one if the reference or the
     format (which the user *named*) says so, if a file is called like the task, or if it is a zip or folder with
     answers to MERA and without labels.
     """
-    if not all(part.questions in (None, SUBMISSION.name) for part in found):
+    if not all(part.questions in (None, SUBMISSION.name) for part in parts):
         return None
     task = any(task_name(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
     others = any(is_csv(entry.name) for entry in source)  # labels, with answers among them
-    answers = [part for part in found if part.questions is not None]
+    answers = [part for part in parts if part.questions is not None]
     looks = task or (source.kind in ZIPPED and answers and not others)
-    known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
-    if not (known or named or (looks and source.kind != "file")):
+    tasks = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
+    if not (tasks or named or (looks and source.kind != "file")):
         return None
-    tasks, chosen = known or (RUENVAQA,), {file.entry.name for part in answers for file in part.files}
+    tasks, chosen = tasks or (RUENVAQA,), {file.entry.name for part in answers for file in part.files}
     texts = read_entries((entry for entry in source if suffix_of(entry.name) in _TEXTS), lambda _: None)
     members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
     paths = {entry.name: entry.path for entry in source}
@@ -154,43 +153,39 @@ def submission_in(source: Source, found: Sequence[Part], reference: AnyReference
 
 
 def check_predictions(reading: ItemReading, name: str, reference: AnyReference, inside: bool) -> Iterator[Finding]:
-    """Predictions of the file *name* compared with their questions, and answers to MERA checked against its rules.
+    """Compare predictions of the file *name* with their questions; check answers to MERA against its rules.
 
     With *inside*, the file is one of a submission with a file for each task.
     """
     expected = reference if isinstance(reference, ItemReference) else None
     foreign = inside and task_name(name).lower() != RUENVAQA.lower()  # another task: its answers are no letters
     if expected is not None and expected.questions is not None and has_outputs(reading) and not foreign:
-        strange = list(check_answered(Answered(reading, expected.questions)))
-        yield from strange
-        if any(finding.code == "PRD210" for finding in strange):
+        findings = list(check_answered(Answered(reading, expected.questions)))
+        yield from findings
+        if any(finding.code == "PRD210" for finding in findings):
             return
-    if reading.format is SUBMISSION:
-        yield from check_answers(reading, _gold(expected, name, foreign), letters=not foreign)
-
-
-def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Item] | None:
-    """Return the questions of a task, those of other tasks than ruEnvAQA as mere ids."""
-    if reference is None:
-        return None
-    if not foreign and reference.questions is not None:
-        return [row for row in reference.questions.rows if isinstance(row, Item)]
-    task = reference.tasks.get(task_name(name))
-    return None if not task else [Item.model_validate({"id": str(id)}) for id in task]
+    if reading.format is not SUBMISSION:
+        return
+    gold: list[Item] | None = None
+    if expected is not None and not foreign and expected.questions is not None:
+        gold = [row for row in expected.questions.rows if isinstance(row, Item)]
+    elif expected is not None and (task := expected.tasks.get(task_name(name))):  # another task: mere ids
+        gold = [Item.model_validate({"id": str(id)}) for id in task]
+    yield from check_answers(reading, gold, letters=not foreign)
 
 
 # --- all files together ------------------------------------------------------------------------------------------
 
 
 def item_findings(
-    found: Iterable[tuple[Part, CheckedItems]], look: Lookup | None, referred: bool = False
+    items: Iterable[tuple[Part, CheckedItems]], look: Lookup | None, referred: bool = False
 ) -> Iterator[Finding]:
     """Yield the findings of all parts, in the order of the parts; *look* finds the recordings that they name.
 
     Without it, no more is said than what was wrong when they were read.
     Where they are compared with their questions, *referred*, that tells more of some things (:data:`REFERRED`).
     """
-    for part, rows in found:
+    for part, rows in items:
         yield from rows.findings
         if rows.part is not None and look is not None:
             table = rows.part
@@ -202,30 +197,27 @@ def item_findings(
             table.read = None  # what was read again can go
 
 
-def _advised(source: Source, reference: ItemReference) -> str:
-    from seldio.formats.own_keys import advice
-
-    questions = reference.questions.rows if reference.questions is not None else ()
-    data = source.entries[0].read() if source.single and source.entries else b""
-    told = advice(data, source.path, [row for row in questions if isinstance(row, Item)])
-    return told or "Questions are a reference for predictions"
-
-
-def check_kind(source: Source, reference: AnyReference, found: Sequence[CheckedItems], labels: bool) -> None:
+def check_kind(source: Source, reference: AnyReference, checked: Sequence[CheckedItems], labels: bool) -> None:
     """Stop at clips as a reference for predictions, and at questions for labels.
 
-    *found* are the questions and predictions of *source*; where one cannot be read, its findings say enough.
+    *checked* are the questions and predictions of *source*; where one cannot be read, its findings say enough.
     """
-    if reference is None or any(rows.part is None for rows in found):
+    if reference is None or any(rows.part is None for rows in checked):
         return
     named, given = printable(reference.path), printable(source.path)
-    predictions = any(rows.outputs for rows in found)
+    predictions = any(rows.outputs for rows in checked)
     if isinstance(reference, ItemReference) and not predictions:
-        what = "questions without a model's output" if found else "no predictions in a known format"
-        raise UsageError(f"{named} holds questions, but {given} holds {what}. {_advised(source, reference)}")
+        from seldio.formats.own_keys import advice
+
+        questions = reference.questions.rows if reference.questions is not None else ()
+        data = source.entries[0].read() if source.single and source.entries else b""
+        hint = advice(data, source.path, [row for row in questions if isinstance(row, Item)])
+        what = "questions without a model's output" if checked else "no predictions in a known format"
+        hint = hint or "Questions are a reference for predictions"
+        raise UsageError(f"{named} holds questions, but {given} holds {what}. {hint}")
     if isinstance(reference, ItemReference) and reference.questions is None and not reference.tasks:
         raise UsageError(f"{named} holds no questions")
-    if isinstance(reference, Reference) and found and not labels:
+    if isinstance(reference, Reference) and checked and not labels:
         what = "predictions" if predictions else "questions"
         hint = "use the file with the questions they answer" if predictions else "clips are a reference for labels"
         raise UsageError(f"{named} lists clips, but {given} holds {what}: {hint}")
@@ -258,31 +250,31 @@ def with_answers_in_form(
 
 
 def _changed(reading: ItemReading, data: bytes) -> bytes | None:
-    """The file of *reading*, which holds *data*, with answers in form; None where that cannot be, or changes more."""
+    """Return *data*, the file of *reading*, with answers in form; None where that cannot be, or changes more."""
     right = {row: meant[0] for row, meant in misformed(ItemTable.of(reading)) if len(meant) == 1}
-    if not right or _written(reading, reading.table) != data:
+    table, write = reading.table, partial(_written, reading)
+    if not right or write(table) != data:
         return None
-    place = reading.table.schema.names.index("answer")
-    answers = [right.get(row, answer) for row, answer in enumerate(reading.table.column(place).to_pylist())]
-    after = _written(reading, reading.table.set_column(place, reading.table.schema.field(place), [answers]))
+    place = table.schema.names.index("answer")
+    answers = [right.get(row, answer) for row, answer in enumerate(table.column(place).to_pylist())]
+    after = write(table.set_column(place, table.schema.field(place), [answers]))
     again = reading.format.read(after, reading.path, lambda _: None)
-    return after if again is not None and _alike(again.table, reading.table) else None
-
-
-def _alike(one: pa.Table, other: pa.Table) -> bool:
-    """Whether tables are the same but for answers, and for the records that some formats keep as they were written."""
-    names = [name for name in one.schema.names if name not in ("answer", "extra")]
-    if len(one) != len(other) or not one.select(names).equals(other.select(names)):
-        return False
-    return one.column("extra").equals(other.column("extra")) or all(
-        _plain(ours) == _plain(theirs)
-        for ours, theirs in zip(one.column("extra").to_pylist(), other.column("extra").to_pylist(), strict=True)
-    )
-
-
-def _plain(extra: str | None) -> dict[str, Any]:
-    return {key: value for key, value in json.loads(extra or "{}").items() if key != AS_WRITTEN}
+    return after if again is not None and _is_alike(again.table, table) else None
 
 
 def _written(reading: ItemReading, table: pa.Table) -> bytes:
     return reading.format.write(Rows(table, reading.format.model), reading.origin)
+
+
+def _is_alike(table: pa.Table, other: pa.Table) -> bool:
+    """Return whether tables differ at most in answers, and in records that formats keep as they were written."""
+    names = [name for name in table.schema.names if name not in ("answer", "extra")]
+    if len(table) != len(other) or not table.select(names).equals(other.select(names)):
+        return False
+    extras = table.column("extra"), other.column("extra")
+    if extras[0].equals(extras[1]):
+        return True
+    ours, theirs = (
+        [json.loads(extra or "{}") | {AS_WRITTEN: None} for extra in column.to_pylist()] for column in extras
+    )
+    return ours == theirs

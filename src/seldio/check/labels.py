@@ -10,7 +10,7 @@ import copy
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -22,10 +22,10 @@ from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity
 from seldio.formats import LabelFormat, LabelReading
 from seldio.formats.base import OF_SYSTEMS, FileRows
+from seldio.rules import rule_of
 from seldio.rules.base import Check, Labels, RowFinding, run
 from seldio.rules.labels import ROW_RULES
 from seldio.rules.misreadings import FILE_RULES
-from seldio.rules.registry import rule_of
 from seldio.text import plural
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ class LabelGroup:
     reading: LabelReading
     named: bool  # whether the user named the format
     evidence: str  # why the format was chosen; empty where no file has a row
-    labels: Labels = dataclasses.field(init=False)  # as rules see them, once there are findings
+    #: as rules see them, once there are findings
+    labels: Labels = dataclasses.field(init=False, repr=False, compare=False)
 
     @staticmethod
     def of(read: Iterable[Recognised]) -> list[LabelGroup]:
@@ -49,14 +50,23 @@ class LabelGroup:
             format, parts = labels.reading.format, labels.reading.parts
             table = parts[0].file.path if format.role == "table" and parts else ""
             groups.setdefault((format.name, format.vocabulary, table), []).append(labels)
-        return [
-            LabelGroup(
-                _joined([labels.reading for labels in members]),
-                members[0].named,
-                next((labels.evidence for labels in members if labels.evidence), ""),
-            )
-            for members in groups.values()
-        ]
+        joined: list[LabelGroup] = []
+        for members in groups.values():
+            reading = members[0].reading
+            if len(members) > 1:
+                shifted: list[FileRows] = []
+                before = 0
+                for labels in members:
+                    for part in map(copy.copy, labels.reading.parts):
+                        part.first += before
+                        shifted.append(part)
+                    before += labels.reading.table.num_rows
+                rows = pa.concat_tables([labels.reading.table for labels in members], promote_options="default")
+                whole = frozenset.intersection(*(labels.reading.whole for labels in members))
+                reading = LabelReading(reading.format, rows, shifted, whole)
+            evidence = next((labels.evidence for labels in members if labels.evidence), "")
+            joined.append(LabelGroup(reading, members[0].named, evidence))
+        return joined
 
     @property
     def format(self) -> LabelFormat:
@@ -78,8 +88,13 @@ class LabelGroup:
         judge: LabelFormat | None = None,
     ) -> list[RowFinding]:
         """Return the findings on these labels; *judge* checks the rows, by default the format that they name."""
-        usual = _judge(self.reading)
-        reading = self.reading if usual is self.format else dataclasses.replace(self.reading, format=usual)
+        usual, reading = self.format, self.reading
+        if (of_rows := resolved(usual, reading.table)) is not usual:
+            # a table has the classes and the clock of the format that its rows came from
+            usual = dataclasses.replace(
+                usual, vocabulary=of_rows.vocabulary, hop=of_rows.hop, clip_frames=of_rows.clip_frames
+            )
+            reading = dataclasses.replace(reading, format=usual)
         labels = self.labels = Labels(reading, named=self.named, reference=reference)
         findings = list(run(FILE_RULES, labels))
         if labels.foreign:
@@ -90,38 +105,7 @@ class LabelGroup:
         return findings + [RowFinding(finding, -1) for finding in rules.findings((), rows)]  # rules of extensions
 
 
-def _joined(readings: Sequence[LabelReading]) -> LabelReading:
-    if len(readings) == 1:
-        return readings[0]
-    parts: list[FileRows] = []
-    before = 0
-    for reading in readings:
-        for part in map(copy.copy, reading.parts):
-            part.first += before
-            parts.append(part)
-        before += reading.table.num_rows
-    table = pa.concat_tables([reading.table for reading in readings], promote_options="default")
-    whole = frozenset.intersection(*(reading.whole for reading in readings))
-    return LabelReading(readings[0].format, table, parts, whole)
-
-
-def _judge(reading: LabelReading) -> LabelFormat:
-    """The format by which rows are judged: a table has the classes and the clock of that which its rows came from."""
-    format = resolved(reading.format, reading.table)
-    if format is reading.format:
-        return format
-    return dataclasses.replace(
-        reading.format, vocabulary=format.vocabulary, hop=format.hop, clip_frames=format.clip_frames
-    )
-
-
 # --- labels that are about to be used ---------------------------------------------------------------------
-
-
-@cache
-def _errors() -> tuple[Check, ...]:
-    """Return rules for rows that stop; those for whole files account for values out of range even if they only warn."""
-    return tuple(check for check in ROW_RULES if rule_of(check).severity is Severity.ERROR)
 
 
 @dataclasses.dataclass
@@ -137,12 +121,14 @@ class Faults:
         """Return the first error of each rule, and in how many files it is, by the code of the rule."""
         first: dict[str, Finding] = {}
         files: Counter[str] = Counter()
+        # rules for whole files account for values out of range even if they only warn
+        stopping = [check for check in ROW_RULES if rule_of(check).severity is Severity.ERROR]
         for labels in LabelGroup.of(self.read):
             format = resolved(labels.format, labels.reading.table)
             readable = {"LAB205"} if format.role in OF_SYSTEMS else ()  # decimals that any program reads
             errors = [
                 row
-                for row in labels.findings(None, _errors(), format)
+                for row in labels.findings(None, stopping, format)
                 if row.finding.severity is Severity.ERROR and row.finding.code not in readable
             ]
             first = {row.finding.code: row.finding for row in reversed(errors)} | first

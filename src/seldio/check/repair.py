@@ -25,11 +25,12 @@ from seldio.changes import Change
 from seldio.check.labels import LabelGroup
 from seldio.files import many_files, write_bytes
 from seldio.findings import SINGLY, Finding, Severity
-from seldio.formats import LabelFormat, TextFile, cells, diagnosis
+from seldio.formats import LabelFormat, TextFile, cells
 from seldio.formats.detect import ENOUGH, detect, fits_of, means_the_same
+from seldio.formats.diagnosis import repaired
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.label_csv import Dialect
-from seldio.rules.registry import catalogue
+from seldio.formats.label_csv import Dialect, headed_by
+from seldio.rules import catalogue
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
@@ -47,18 +48,12 @@ _LONG, _ROWS = ("LAB305", "LAB308"), 50
 _WRAPPED = ("LAB103", "LAB303")
 
 
-def _change_of(code: str, dialect: Dialect) -> Change | None:
-    if code in _WRAPPED and dialect.folded:
-        return label_changes.FOLDED
-    return label_changes.CENTIMETRES if code == "LAB308" and dialect.metre != 100 else label_changes.BY_RULE.get(code)
-
-
 # --- what is in doubt --------------------------------------------------------------------------------------
 
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
-_AGAINST = {
-    *("SYN113", "SYN114", "SYN125", "SYN145", "SYN146", "SYN147", "SUB106", "LAB316", "LAB317", "LAB325", "LAB327"),
-}
+_AGAINST = frozenset(
+    ["SYN113", "SYN114", "SYN125", "SYN145", "SYN146", "SYN147", "SUB106", "LAB316", "LAB317", "LAB325", "LAB327"]
+)
 #: Metres that the farthest of all sources is beyond.
 _NEAREST = 0.25
 #: Share of the rows of a file from which on what is wrong with them is a fault of the format.
@@ -84,14 +79,11 @@ def admitted(groups: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
                     reasons[place] = f"not repaired because of {', '.join(against)}: the format is in doubt"
                 elif shared is not None:
                     reasons[place] = shared
-    return [
-        _unrepaired(finding, reasons[place]) if place in reasons else finding for place, finding in enumerate(findings)
-    ]
-
-
-def _unrepaired(finding: Finding, reason: str) -> Finding:
-    hints = [hint for hint in (finding.hint or "").split("; ") if hint and "--unsafe-fixes" not in hint]
-    return dataclasses.replace(finding, fixable=False, hint="; ".join([*hints, reason]))
+    judged = list(findings)
+    for place, reason in reasons.items():
+        hints = [hint for hint in (findings[place].hint or "").split("; ") if hint and "--unsafe-fixes" not in hint]
+        judged[place] = dataclasses.replace(findings[place], fixable=False, hint="; ".join([*hints, reason]))
+    return judged
 
 
 def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str]]:
@@ -196,7 +188,7 @@ def fix(path: str, data: bytes, format: LabelFormat, codes: Collection[str], uns
     mark = _MARK if text.startswith(_MARK) else ""
     text = text[len(mark) :]
     if isinstance(format, Dialect):
-        text = text if todo <= _LINE_ENDS else diagnosis.repaired(text, format, ordered)
+        text = text if todo <= _LINE_ENDS else repaired(text, format, ordered)
         text = _with_rows_repaired(text, format, ordered)
     else:
         text = format.repaired(text, ordered)
@@ -213,15 +205,21 @@ def _with_rows_repaired(text: str, dialect: Dialect, codes: Sequence[str]) -> st
     newline = _end(lines[0]) or dialect.newline
     lines[-1] += "" if final else newline
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    start = first + diagnosis.headed_by(lines[first].rstrip("\r\n"), dialect.header)
+    start = first + headed_by(lines[first].rstrip("\r\n"), dialect.header)
     start = start if start > first else 0
     for code in codes:
         if code == "LAB201":
             lines[start:] = _sorted(lines[start:], dialect)
         elif code == "LAB202":
             lines[start:] = _without_duplicates(lines[start:], dialect)
-        elif (change := _change_of(code, dialect)) is not None:
-            lines[start:] = [_changed(line, dialect, change) for line in lines[start:]]
+        else:
+            change = label_changes.BY_RULE.get(code)
+            if code in _WRAPPED and dialect.folded:
+                change = label_changes.FOLDED
+            elif code == "LAB308" and dialect.metre != 100:
+                change = label_changes.CENTIMETRES
+            if change is not None:
+                lines[start:] = [_changed(line, dialect, change) for line in lines[start:]]
     if _LINE_ENDS & {*codes}:
         lines = [line.rstrip("\r\n") + dialect.newline for line in lines]
     if not final:
@@ -308,7 +306,7 @@ def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fi
     """
     changes: dict[str, Fixed] = {}
     untouched: set[str] = set()
-    careful: set[str] = set() if unsafe else {path for one in examined for path in one.local}  # safe repairs alone
+    careful: set[str] = set() if unsafe else {path for each in examined for path in each.local}  # safe repairs alone
     for _ in range(2 * ROUNDS):
         fixed = {change.path: change for change in _round(examined, careful) if change.path not in untouched}
         if not fixed:
@@ -341,7 +339,7 @@ def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapp
     None may be of another format then, or have fewer rows that can be read, unless repeated ones were removed.
     """
     old, new = (
-        {path: group for one in examined for group in one.labels for path in group.files}
+        {path: group for each in examined for group in each.labels for path in group.files}
         for examined in (before, after)
     )
     refused = {
@@ -351,11 +349,11 @@ def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapp
         or not (group.format == new[path].format or means_the_same(group.format, new[path].format))
         or (group.files[path].rows > new[path].files[path].rows and "LAB202" not in unsafe.get(path, ()))
     }
-    for one in after:
-        for group in one.labels:
+    for examined in after:
+        for group in examined.labels:
             guesses = {path: codes for path in group.files if (codes := unsafe.get(path))}
             whole = any(codes & _ON_SET for codes in guesses.values())
-            doubts = _doubts(group, (f for f in one.report.findings if f.path in group.files)) if guesses else {}
+            doubts = _doubts(group, (f for f in examined.report.findings if f.path in group.files)) if guesses else {}
             doubtful = set().union(*doubts.values())
             refused |= {path for path in guesses if path in doubtful or (whole and doubtful)}
     return refused
@@ -364,23 +362,23 @@ def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapp
 def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[Fixed]:
     """Yield the files that can be repaired, each repaired once; those of *careful* without guesses."""
     codes: dict[str, set[str]] = defaultdict(set)
-    for finding in (finding for one in examined for finding in one.report.findings if finding.fixable):
+    for finding in (finding for source in examined for finding in source.report.findings if finding.fixable):
         codes[finding.path].add(finding.code)
-    for one in examined:
-        for group in one.labels:
+    for source in examined:
+        for group in source.labels:
             for path, part in group.files.items():
-                if path in one.local and path in codes:
+                if path in source.local and path in codes:
                     yield from _mended(part.file, group, codes[path], path not in careful)
         forms = {
             path: code
-            for path, found in codes.items()
+            for path in codes.keys() & source.local.keys()
             for code in FORMS
-            if code in found and path in one.local and (path not in careful or not _is_unsafe(code))
+            if code in codes[path] and (path not in careful or not _is_unsafe(code))
         }
         if forms:
             from seldio.check.items import with_answers_in_form
 
-            for path, before, after in with_answers_in_form(one.questions, forms):
+            for path, before, after in with_answers_in_form(source.questions, forms):
                 yield Fixed(path, before, after, (forms[path],))
 
 
@@ -393,8 +391,14 @@ def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) ->
         return
     if not format.repairable:
         return
-    if "SYN112" in codes and isinstance(format, Dialect) and not group.named and not _certain(file, format):
-        codes = codes - {"SYN112"}
+    if "SYN112" in codes and isinstance(format, Dialect) and not group.named:
+        # the header is added only if the rows fit no other format
+        detected = detect([file])
+        fits = {fit.format.name: fit for fit in fits_of(detected.rows)}
+        others = [fit for fit in fits.values() if not means_the_same(fit.format, format)]
+        certain = detected.format == format and fits[format.name].share >= ENOUGH
+        if not certain or any(fit.possible for fit in others):
+            codes = codes - {"SYN112"}
     fixed = fix(file.path, stored, format, codes)
     if unsafe and isinstance(format, Dialect):
         guesses = {code for code in codes if _is_unsafe(code)}
@@ -404,17 +408,9 @@ def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) ->
         yield fixed
 
 
-def _certain(file: TextFile, format: Dialect) -> bool:
-    """Return whether the rows of a file fit no format but *format*, whose header can then be added."""
-    found = detect([file])
-    fits = {fit.format.name: fit for fit in fits_of(found.rows)}
-    others = [fit for fit in fits.values() if not means_the_same(fit.format, format)]
-    return found.format == format and fits[format.name].share >= ENOUGH and not any(fit.possible for fit in others)
-
-
 def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
     """Explain why a repair changes nothing: there is nothing to repair, or something stands in the way."""
-    left = [finding for one in examined for finding in one.report.findings if finding.fixable]
+    left = [finding for source in examined for finding in source.report.findings if finding.fixable]
     packed = Counter(finding.packed for finding in left if finding.packed is not None)
     guesses = sum(_is_unsafe(finding.code) for finding in left if not finding.packed)
     reasons = []
@@ -423,13 +419,15 @@ def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
     for (then, why), count in packed.items():
         reasons.append(f"{plural(count, 'finding')} can be repaired once {then} ({why})")
     if other := len(left) - packed.total() - (0 if unsafe else guesses):
-        reasons.append(f"{plural(other, 'finding')} cannot be repaired without changing the detected format")
+        reasons.append(
+            f"{plural(other, 'finding')} cannot be repaired without changing the detected format or losing rows"
+        )
     return f"Nothing was repaired: {'; '.join(reasons)}." if reasons else "Nothing to repair."
 
 
 def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[str, tuple[Fixed, ...], list[Examined]]:
     """Repair in place; return one sentence on what was done, the changes, and what *check* says then."""
-    local = {path: real for one in examined for path, real in one.local.items()}
+    local = {path: real for source in examined for path, real in source.local.items()}
     changes = repairs(examined, unsafe, check)
     if not changes:
         return nothing(examined, unsafe), (), list(examined)
@@ -437,6 +435,6 @@ def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[st
         for change in changes:
             write_bytes(local[change.path], change.after)
     current = check({})
-    before, after = (sum(len(one.report.findings) for one in reports) for reports in (examined, current))
+    before, after = (sum(len(source.report.findings) for source in sources) for sources in (examined, current))
     counts = f"{plural(before, 'finding')} before, {after:,} left"
     return f"Repaired {plural(len(changes), 'file')}: {counts}.", tuple(changes), current

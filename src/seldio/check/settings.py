@@ -35,10 +35,10 @@ class Settings:
 
     def applied(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Yield the findings that count, with their severities."""
-        known = Counter(self.baseline)
-        marks = sorted(known)
+        known_marks = Counter(self.baseline)
+        marks = sorted(known_marks)
         for finding in findings:
-            if not self._wanted(finding) or (marks and _taken(finding, known, marks)):
+            if not self._wanted(finding) or (marks and _taken(finding, known_marks, marks)):
                 continue
             level = max((prefix for prefix in self.severity if finding.code.startswith(prefix)), key=len, default=None)
             yield finding if level is None else dataclasses.replace(finding, severity=self.severity[level])
@@ -64,27 +64,23 @@ def fingerprint(finding: Finding) -> str:
 
     A finding that stands for many places has no text of its own.
     """
-    return f"{_family(finding)}{(finding.value or finding.message) if finding.count == 1 else ''}"
+    return f"{finding.code} {finding.path} {(finding.value or finding.message) if finding.count == 1 else ''}"
 
 
-def _family(finding: Finding) -> str:
-    return f"{finding.code} {finding.path} "
-
-
-def _taken(finding: Finding, known: Counter[str], every: Sequence[str]) -> bool:
-    """Whether all places of *finding* are known; they are taken off *known* then. *every* is its keys, sorted."""
-    family = _family(finding)
+def _taken(finding: Finding, counts: Counter[str], sorted_marks: Sequence[str]) -> bool:
+    """Return whether all places of *finding* are known, and take them off the *counts* of their marks then."""
+    family = f"{finding.code} {finding.path} "
     if finding.count == 1:  # known by its text, or as one of many
         marks = [fingerprint(finding), family]
     else:  # the same places may have been listed one by one
-        start, end = bisect_left(every, family), bisect_left(every, f"{family}\U0010ffff")
-        marks = list(every[start:end])
-    if sum(known[mark] for mark in marks) < finding.count:
+        start, end = bisect_left(sorted_marks, family), bisect_left(sorted_marks, f"{family}\U0010ffff")
+        marks = list(sorted_marks[start:end])
+    if sum(counts[mark] for mark in marks) < finding.count:
         return False
     left = finding.count
     for mark in marks:
-        used = min(left, known[mark])
-        known[mark] -= used
+        used = min(left, counts[mark])
+        counts[mark] -= used
         left -= used
     return True
 
@@ -118,34 +114,24 @@ def _table(file: Path) -> dict[str, Any]:
 
 def parse(section: Mapping[str, Any], path: str) -> Settings:
     """Return settings from a TOML table; *path* is for messages."""
-    known = {"select", "ignore", "severity", "per-file-ignores", "fail-on", "baseline"}
-    if unknown := sorted(set(section) - known):
-        raise UsageError(f"{printable(path)}: unknown key {unknown[0]!r}; choose from {', '.join(sorted(known))}")
-    baseline = section.get("baseline")
-    return Settings(
-        codes(section.get("select", []), path),
-        codes(section.get("ignore", []), path),
-        {
-            p: severity(level, path)
-            for key, level in _mapping(section, "severity", path).items()
-            for p in codes(key, path)
-        },
-        {pattern: codes(c, path) for pattern, c in _mapping(section, "per-file-ignores", path).items()},
-        severity(section.get("fail-on", FAIL_ON), path),
-        read_baseline(Path(path).parent / baseline) if isinstance(baseline, str) else {},
-    )
-
-
-def _mapping(section: Mapping[str, Any], key: str, path: str) -> Mapping[str, Any]:
-    value = section.get(key, {})
-    if not isinstance(value, dict):
-        raise UsageError(f"{printable(path)}: {key} must be a table")
-    return value
+    keys = ["baseline", "fail-on", "ignore", "per-file-ignores", "select", "severity"]
+    if unknown := sorted(set(section) - {*keys}):
+        raise UsageError(f"{printable(path)}: unknown key {unknown[0]!r}; choose from {', '.join(keys)}")
+    select, ignore = (codes(section.get(key, []), path) for key in ("select", "ignore"))
+    for key in ("severity", "per-file-ignores"):
+        if not isinstance(section.get(key, {}), dict):
+            raise UsageError(f"{printable(path)}: {key} must be a table")
+    levels = section.get("severity", {}).items()
+    severities = {prefix: severity(level, path) for text, level in levels for prefix in codes(text, path)}
+    ignored = {pattern: codes(text, path) for pattern, text in section.get("per-file-ignores", {}).items()}
+    fail_on, baseline = severity(section.get("fail-on", FAIL_ON), path), section.get("baseline")
+    marks = read_baseline(Path(path).parent / baseline) if isinstance(baseline, str) else {}
+    return Settings(select, ignore, severities, ignored, fail_on, marks)
 
 
 def codes(value: Any, where: str) -> tuple[str, ...]:
     """Return prefixes of codes, upper case, from a list or a comma-separated string."""
-    from seldio.rules.registry import catalogue
+    from seldio.rules import catalogue
 
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):

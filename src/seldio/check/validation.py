@@ -21,17 +21,16 @@ from seldio.catalogues.trees import Tree
 from seldio.check.labels import LabelGroup
 from seldio.check.settings import Settings
 from seldio.files import Source
-from seldio.files.names import is_csv, is_zip, media_type
+from seldio.files.names import is_csv, media_type, suffix_of
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
-from seldio.rules.clip_names import NAME_RULES, REFERENCE_RULES
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.ignored import UNREAD_RULES, nothing_checked
 from seldio.rules.package_names import is_package
-from seldio.rules.submissions import SUBMISSION_REFERENCE_RULES, SUBMISSION_RULES
+from seldio.rules.submissions import NAME_RULES, REFERENCE_RULES, SUBMISSION_REFERENCE_RULES, SUBMISSION_RULES
 from seldio.schema.arrays import memory_given_back
 
 if TYPE_CHECKING:
@@ -95,9 +94,8 @@ def examine(
     clips = reference if isinstance(reference, Reference) else None
     with reopened(path, findings.append) as source:
         # what the files are
-        package = _package(source, clips)
+        package, sources = _package(source, clips)
         described = clips.own if clips else None
-        sources = [source] if package is None else _systems(source, package)
         catalogues = [Catalogue(files, format, contents=changed, described=described) for files in sources]
         parts = [
             [*catalogue.labels, *(catalogue.questions if rows else catalogue.question_parts())]
@@ -118,10 +116,10 @@ def examine(
             skip += ("SUB108", "SUB109")  # files of a format that the user named are that on purpose
         set_rules = COLLECTION_RULES if clips is None else EXPECTED_RULES
         by_system: list[list[Finding]] = []
-        labels, own = [*chain(*systems)], own_datasets(source, lambda _: None) if package else catalogues[0].said
+        labels, datasets = [*chain(*systems)], own_datasets(source, lambda _: None) if package else catalogues[0].said
         readings = [group.reading for group in labels]
         whole = Collection(
-            source.path, source.kind, source.entries, readings, clips, source.exported, findings, own, passed_over
+            source.path, source.kind, source.entries, readings, clips, source.exported, findings, datasets, passed_over
         )
         for groups in systems:
             of_rows = [row.finding for group in groups for row in group.findings(clips)]
@@ -170,28 +168,26 @@ def examine(
         report.add((settings or Settings()).applied(reported))
         local = {entry.path: entry.real for entry in source if entry.real is not None}
         every = tuple(chain(*(catalogue.groups for catalogue in catalogues if facts)))
-        return Examined(report, tuple(labels), tuple(items), local, own, tree, every)
+        return Examined(report, tuple(labels), tuple(items), local, datasets, tree, every)
 
 
-def _package(source: Source, clips: Reference | None) -> Package | None:
+def _package(source: Source, clips: Reference | None) -> tuple[Package | None, list[Source]]:
+    """Return the package that a source is, with the files of each of its systems, and those that belong to none."""
     if not is_package(source):
-        return None
+        return None, [source]
     from seldio.rules.package import package_of
 
-    return package_of(Collection(source.path, source.kind, source.entries, [], clips))
-
-
-def _systems(source: Source, package: Package) -> list[Source]:
-    """Return the files of each system of a package, and those that belong to none."""
-    owners = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
-    return [source.restricted(some) for some in grouped(source, lambda one: owners.get(one.name, -1)).values()]
+    package = package_of(Collection(source.path, source.kind, source.entries, [], clips))
+    numbers = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
+    by_number = grouped(source, lambda entry: numbers.get(entry.name, -1))
+    return package, [source.restricted(entries) for entries in by_number.values()]
 
 
 def _submission(
     source: Source, parts: Sequence[Part], format: str | None, reference: AnyReference
 ) -> Submission | None:
     """Return the submission to MERA that the source is, if it is one; none is in a format of labels."""
-    if source.streamed or (source.kind == "file" and not is_zip(source.path)):
+    if source.streamed or (source.kind == "file" and suffix_of(source.path) != "zip"):
         return None
     of_clips = reference is None or isinstance(reference, Reference)
     as_labels = format is not None and formats.named(format, LabelFormat) is not None
@@ -235,7 +231,7 @@ def _items(
         findings += item_findings(items, look, not of_clips)
     if not submitted or isinstance(reference, Reference):
         labels = any(part.questions is None for part in every) and not (submitted and source.single)
-        check_kind(source, reference, [one for _, one in items], labels)
+        check_kind(source, reference, [checked for _, checked in items], labels)
     return items
 
 
@@ -248,11 +244,11 @@ def _tree(
     if source.kind == "file" and not (deep or media):  # a label file, which nothing is compared with
         return None, 0
     tree = expected = whole.tree
-    if whole.own and any("recordings" in one.record for one in whole.own.datasets):  # DAT204 compares it
+    if whole.own and any("recordings" in dataset.record for dataset in whole.own.datasets):  # DAT204 compares it
         expected = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))
     placed = any(place.inside for place in expected.places)
-    known = expected.layout != "loose" and (placed or not whole.submitted)  # and no outputs called like its clips
-    if source.kind != "file" and (media or whole.own or known):
+    laid_out = expected.layout != "loose" and (placed or not whole.submitted)  # no outputs called like its clips
+    if source.kind != "file" and (media or whole.own or laid_out):
         from seldio.rules.layout import LAYOUT_RULES
 
         findings += rules.findings(LAYOUT_RULES, whole, expected)
@@ -268,7 +264,7 @@ def _tree(
 
         heard += check_fit(whole, expected, Lookup(source), findings.append)
     if media:
-        from seldio.rules.tree_media import is_video
+        from seldio.rules.audio import is_video
         from seldio.rules.video import check_videos
 
         if any(map(is_video, names)):

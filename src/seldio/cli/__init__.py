@@ -111,10 +111,10 @@ class _Group(Unconverted, TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """List the commands, each in a line."""
-        shorts = {name: verb.short for name, verb in _VERBS.items()}
-        shorts |= {name: _first_line(function) for name, function in _added().items()}
+        shorts = [(name, verb.short) for name, verb in _VERBS.items()]
+        shorts += [(name, _first_line(run)) for name, run in _added().items()]
         with formatter.section("Commands"):
-            formatter.write_dl(list(shorts.items()))
+            formatter.write_dl(shorts)
 
 
 app = typer.Typer(
@@ -153,13 +153,7 @@ def main() -> None:
             # file names and cells may hold anything; printing must never fail over it
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        _parser()(prog_name="seldio")
+        typer.main.get_command(app)(prog_name="seldio")
     except SeldioError as error:  # of an extension that cannot be loaded, before there is a command
         typer.echo(f"seldio: {error.text}", err=True)
         sys.exit(int(error.exit_code))
-
-
-@functools.cache
-def _parser() -> Callable[..., None]:
-    """All commands with their options; typer alone would derive them from their functions again for every call."""
-    return typer.main.get_command(app)

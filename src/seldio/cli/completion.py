@@ -10,12 +10,7 @@ Pairs = Iterable[tuple[str, str]]
 Completer = Callable[[str], Iterator[tuple[str, str]]]
 
 
-def one_of(*names: str) -> Completer:
-    """Return what completes an option that takes one of *names*."""
-    return _completer(lambda: _untitled(names))
-
-
-def _completer(pairs: Callable[[], Pairs]) -> Completer:
+def completing(pairs: Callable[[], Pairs]) -> Completer:
     """Return what completes the name behind the last comma, with its title."""
 
     def complete(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -27,7 +22,8 @@ def _completer(pairs: Callable[[], Pairs]) -> Completer:
     return complete
 
 
-def _untitled(names: Iterable[str]) -> Pairs:
+def untitled(names: Iterable[str]) -> Pairs:
+    """Return names that have no titles."""
     return ((name, "") for name in names)
 
 
@@ -46,25 +42,21 @@ def _rules(rules: Any) -> Pairs:
 
 
 #: By options: the module that knows their values, and these, each with its title.
-_KNOWN: dict[str, tuple[str, Callable[[Any], Pairs]]] = {
+_VALUES: dict[str, tuple[str, Callable[[Any], Pairs]]] = {
     "format reference_format new_format predictions_format": ("formats", _formats),
     "select ignore code": ("rules", _rules),
     "target": ("conversion.dispatch", _targets),
     "profile": ("scores.scorers", lambda scorers: scorers.profile_titles()),
-    "classes": ("vocabularies", lambda known: ((name, known.vocabulary(name).title) for name in known.names())),
-    "tasks": ("tasks.specs", lambda specs: _untitled(specs.ASKED)),
-    "allow_loss": ("schema.events", lambda events: _untitled(("all", *events.COLUMNS))),
-    "output": ("reports", lambda reports: _untitled(reports.OUTPUTS)),
-    "names": ("formats.about", lambda about: ((known.name, known.title) for known in about.every())),
-    "record": ("schemas", lambda schemas: _untitled(schemas.SCHEMAS)),
+    "classes": ("vocabularies", lambda lists: ((name, lists.vocabulary(name).title) for name in lists.names())),
+    "tasks": ("tasks.specs", lambda specs: untitled(specs.ASKED)),
+    "allow_loss": ("schema.events", lambda events: untitled(("all", *events.COLUMNS))),
+    "output": ("reports", lambda reports: untitled(reports.OUTPUTS)),
+    "names": ("formats.about", lambda about: ((dataset.name, dataset.title) for dataset in about.every())),
+    "record": ("schemas", lambda schemas: untitled(schemas.SCHEMAS)),
 }
-
-
-def _from_module(module: str, pairs: Callable[[Any], Pairs]) -> Completer:
-    return _completer(lambda: pairs(import_module(f"seldio.{module}")))
-
-
 #: What completes the value of an option, by its name.
-COMPLETIONS: dict[str, Any] = {"fail_on": one_of("error", "warning", "info")} | {
-    name: _from_module(*values) for names, values in _KNOWN.items() for name in names.split()
-}
+COMPLETIONS: dict[str, Completer] = {
+    name: completing(lambda module=module, pairs=pairs: pairs(import_module(f"seldio.{module}")))  # type: ignore[misc]
+    for names, (module, pairs) in _VALUES.items()
+    for name in names.split()
+} | {"fail_on": completing(lambda: untitled(("error", "warning", "info")))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from seldio.cli.completion import COMPLETIONS, one_of
+from seldio.cli.completion import COMPLETIONS, completing, untitled
 from seldio.cli.guard import guarded
 from seldio.cli.printing import print_error
 from seldio.errors import PYTHON_NAMES, ExitCode, UsageError
@@ -67,15 +67,21 @@ def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Cal
 
     def declared(body: Callable[..., ExitCode]) -> Callable[..., None]:
         given = {} if function is None else dict(inspect.signature(function).parameters)
-        own = dict(inspect.signature(body).parameters)
+        of_body = dict(inspect.signature(body).parameters)
         if function is not None:
-            own.pop(next(iter(own)))
+            of_body.pop(next(iter(of_body)))
         about, helps = _docstring(function or body)
         helps = {**_HELP, **helps, **_docstring(body)[1]}
-        both = given | own
+        both = given | of_body
         parameters = [_parameter(both[name], helps[name], value) for name, value in arguments.items()]
         parameters += [_parameter(both[name], helps.get(name, "")) for name in both if name not in arguments]
-        parameters += _old_options(body.__name__)
+        # the options by their names of before 0.3, which no help shows
+        for name, old in RENAMED_OPTIONS.get(body.__name__, {}).items():
+            annotation = "str" if old.unset is None else "bool"
+            parameter = inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=old.unset, annotation=annotation
+            )
+            parameters.append(_parameter(parameter, "", hidden=True))
 
         def run(**values: Any) -> ExitCode:
             if body.__name__ in RENAMED_OPTIONS:
@@ -83,7 +89,7 @@ def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Cal
                 for note in notes:
                     typer.echo(f"seldio: {note}", err=True)
             values = {name: _named(name, value, both[name]) for name, value in values.items()}
-            mine = {name: values[name] for name in own}
+            mine = {name: values[name] for name in of_body}
             return body({name: values[name] for name in given}, **mine) if function is not None else body(**mine)
 
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -93,27 +99,16 @@ def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Cal
     return declared
 
 
-def _old_options(command: str) -> Iterator[inspect.Parameter]:
-    """Yield the options of a command by their names of before 0.3, which no help shows."""
-    for name, old in RENAMED_OPTIONS.get(command, {}).items():
-        annotation = "str" if old.unset is None else "bool"
-        parameter = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=old.unset, annotation=annotation)
-        yield _parameter(parameter, "", hidden=True)
-
-
 def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """Return what a docstring says of the whole, and of each argument for the command line, as plain text."""
-    about, _, listed = (inspect.getdoc(function) or "").partition("Args:\n")
+    """Return what a docstring says of the whole, and of each argument for the command line, without its markup.
+
+    ``:func:`score``` is seldio score, ``*deep*`` is --deep.
+    """
+    text = re.sub(r":func:`(\w+)`", r"seldio \1", inspect.getdoc(function) or "")
+    text = re.sub(r"\*(\w+)\*", lambda match: f"--{match[1].replace('_', '-')}", text).replace("``", "")
+    about, _, listed = text.partition("Args:\n")
     entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", re.split(r"\n\n\w", listed)[0], re.MULTILINE)
-    return _plain(about.strip()), {
-        name: " ".join(_plain(text).split()).split(" In Python")[0] for name, text in entries
-    }
-
-
-def _plain(text: str) -> str:
-    """Return a docstring without its markup: ``:func:`score``` is seldio score, ``*deep*`` is --deep."""
-    text = re.sub(r":func:`(\w+)`", r"seldio \1", text)
-    return re.sub(r"\*(\w+)\*", lambda match: f"--{match[1].replace('_', '-')}", text).replace("``", "")
+    return about.strip(), {name: " ".join(entry.split()).split(" In Python")[0] for name, entry in entries}
 
 
 def _parameter(
@@ -123,7 +118,9 @@ def _parameter(
     name, annotation, default = parameter.name, str(parameter.annotation), parameter.default
     if isinstance(default, typer.models.OptionInfo):
         return parameter.replace(annotation=bool, kind=parameter.KEYWORD_ONLY)
-    kind, value = _kind(annotation)
+    kind, value = _KINDS.get(re.split(r"\W", annotation)[0], (str, "NAME"))
+    if choices := re.match(r"Literal\[(.+?)\]", annotation):
+        value = f"[{re.sub('[^a-z-]+', '|', choices[1]).strip('|')}]"
     section = None
     if (head := re.match(r"(\w+): ", text)) is not None and head[1] in _SECTIONS:
         section, text = _SECTIONS[head[1]], text[head.end() :]
@@ -148,7 +145,7 @@ def _parameter(
         shared["metavar"] = _VALUES.get(name, value)
         names += [_SHORT[name]] if name in _SHORT else []
         if value.startswith("["):
-            shared["autocompletion"] = one_of(*value[1:-1].split("|"))
+            shared["autocompletion"] = completing(lambda: untitled(value[1:-1].split("|")))
     shared["show_default"] = not (default is None or default is False or default in ("", ...) or kind == list[str])
     optional = kind | None if default is None else kind
     return parameter.replace(
@@ -160,20 +157,15 @@ def _parameter(
 _OPTION_NAMES = {argument: option for option, argument in PYTHON_NAMES.items()}
 
 
-def _kind(annotation: str) -> tuple[Any, str]:
-    """Return the type of an option, by the first type of its annotation, and how its value is called."""
-    if choices := re.match(r"Literal\[(.+?)\]", annotation):
-        return str, f"[{re.sub('[^a-z-]+', '|', choices[1]).strip('|')}]"
-    first = re.match(r"\w+", annotation)
-    known = {
-        "bool": (bool, ""),
-        "int": (int, "N"),
-        "float": (float, "NUMBER"),
-        "Path": (str, "PATH"),
-        "Mapping": (list[str], "NAME=VALUE"),
-        "Sequence": (list[str], "FILE"),
-    }
-    return known.get(first[0] if first is not None else "", (str, "NAME"))
+#: The type of an option by the first type of its annotation, and how its value is called.
+_KINDS: dict[str, tuple[Any, str]] = {
+    "bool": (bool, ""),
+    "int": (int, "N"),
+    "float": (float, "NUMBER"),
+    "Path": (str, "PATH"),
+    "Mapping": (list[str], "NAME=VALUE"),
+    "Sequence": (list[str], "FILE"),
+}
 
 
 # --- values given as NAME=VALUE ---------------------------------------------------------------------------------------
@@ -281,20 +273,17 @@ class Command(Unconverted, TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, the options that belong to no section, then each section."""
-        for title, records in self._sections(ctx):
-            with formatter.section(title):
-                formatter.write_dl(records)
-
-    def _sections(self, ctx: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            usual = "Options"
+            record, usual = parameter.get_help_record(ctx), "Options"
             if parameter.param_type_name == "argument" and record is not None:
                 usual, record = "Arguments", (parameter.metavar or record[0], record[1].removesuffix("[required]"))
             if record is not None:
                 sections.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
-        yield from ((title, records) for title, records in sections.items() if records)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 def _processed(parameter: Any, convert: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:

@@ -105,12 +105,13 @@ def demo(folder: str = "seldio-demo", seed: int = 7, media: bool = True, run: bo
     typer.echo("")
     for number, step in enumerate((step for step in STEPS if media or not step.media), 1):
         _run(step, place, number)
-    _compare(place / _LABELS, place / "back")
+    for file in sorted((place / _LABELS).rglob("*.csv")):
+        if (place / "back" / file.relative_to(place / _LABELS)).read_bytes() != file.read_bytes():
+            raise SeldioError(f"{file.name} did not come back byte for byte")
     typer.echo(f"All of it, and the labels came back from Parquet byte for byte. Now open, in {place}/:")
     for name, what in OPEN:
         typer.echo(f"  {name:17}{what}")
-    there = "" if place == Path() else f", after cd {place}"
-    typer.echo(f"\nTry next{there}:")
+    typer.echo(f"\nTry next{'' if place == Path() else f', after cd {place}'}:")
     for line, what in NEXT:
         if media or "planted" not in line:
             typer.echo(f"  {line}\n      {what}")
@@ -137,19 +138,12 @@ def _run(step: Step, folder: Path, number: int) -> None:
         raise SeldioError(
             f"the demo failed: exit code {done.returncode} instead of {step.expected}\n{done.stdout[-2000:]}"
         )
-    kept = Path("printed") / f"{number:02}-{step.line.split()[0]}.txt"
-    write_bytes(folder / kept, _STYLE.sub("", done.stdout).encode(), folder)
+    printed = Path("printed") / f"{number:02}-{step.line.split()[0]}.txt"
+    write_bytes(folder / printed, _STYLE.sub("", done.stdout).encode(), folder)
     lines = done.stdout.rstrip("\n").splitlines()
     last = lines[-1:] if step.tail else []
     most = step.lines - 1 - len(last)
     if len(lines) > step.lines:
-        left = f"{_RESET if colours else ''}… {len(lines) - most - len(last)} more lines in {kept}"
+        left = f"{_RESET if colours else ''}… {len(lines) - most - len(last)} more lines in {printed}"
         lines = [*lines[:most], left, *last]
     typer.echo("".join(f"{line}\n" for line in lines))
-
-
-def _compare(labels: Path, back: Path) -> None:
-    """Raise an error if the labels that came back from Parquet differ."""
-    for file in sorted(labels.rglob("*.csv")):
-        if (back / file.relative_to(labels)).read_bytes() != file.read_bytes():
-            raise SeldioError(f"{file.name} did not come back byte for byte")

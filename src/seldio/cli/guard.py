@@ -6,8 +6,8 @@ import functools
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import typer
@@ -30,7 +30,7 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            with _showing_progress(), _telling_warnings():
+            with _reporting():
                 code = int(command(*args, **kwargs))
             sys.stdout.flush()
         except BrokenPipeError:
@@ -41,7 +41,14 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
                 raise
             text, kind = _explained(error)
             code = _STOPPED if isinstance(error, KeyboardInterrupt) else int(kind)
-            _report(text, kind, code, kwargs)
+            as_json = kwargs.get("json") or kwargs.get("output") == "json"
+            data = "target" in kwargs and kwargs.get("out") in (None, "-")  # seldio convert
+            if not (as_json and data):
+                _say(text)
+            if as_json:  # on standard output, or instead of the text on standard error where the output holds data
+                from seldio.cli.printing import print_error
+
+                print_error(text, kind, code, aside=data)
             if isinstance(error, OSError):
                 close_output()  # only now: JSON says it there
         raise typer.Exit(code)
@@ -68,28 +75,21 @@ def _explained(error: BaseException) -> tuple[str, ExitCode]:
     return bug, ExitCode.FAILURE
 
 
-def _report(text: str, kind: ExitCode, code: int, options: Mapping[str, Any]) -> None:
-    """Write an error to standard error; as JSON too where the *options* ask for it.
-
-    JSON goes to standard output, or instead of the text to standard error where the output holds data.
-    """
-    data = "target" in options and options.get("out") in (None, "-")  # seldio convert
-    if not (options.get("json") or options.get("output") == "json"):
-        _say(text)
-        return
-    from seldio.cli.printing import print_error
-
-    if not data:
-        _say(text)
-    print_error(text, kind, code, aside=data)
-
-
 @contextmanager
-def _showing_progress() -> Iterator[None]:
-    if not sys.stderr.isatty():
-        yield
-        return
-    with progress.shown_on(_bar):
+def _reporting() -> Iterator[None]:
+    """Show progress on a terminal, and what users should know as a line, without the place in the code."""
+    usual = warnings.showwarning
+
+    def show_warning(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
+        if issubclass(category, SeldioWarning):
+            _say(str(message))
+        else:
+            usual(message, category, *place, **options)
+
+    bars = progress.shown_on(_bar) if sys.stderr.isatty() else nullcontext()
+    with bars, warnings.catch_warnings():
+        warnings.simplefilter("always", SeldioWarning)
+        warnings.showwarning = show_warning
         yield
 
 
@@ -102,23 +102,6 @@ def _bars() -> progress.Display:
     from seldio.reports.bars import Bars  # when there is something to show
 
     return Bars(sys.stderr)
-
-
-@contextmanager
-def _telling_warnings() -> Iterator[None]:
-    """Say what users should know as a line on standard error, without the place in the code."""
-    shown = warnings.showwarning
-
-    def tell(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
-        if issubclass(category, SeldioWarning):
-            _say(str(message))
-        else:
-            shown(message, category, *place, **options)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", SeldioWarning)
-        warnings.showwarning = tell
-        yield
 
 
 def _say(text: str) -> None:

@@ -14,7 +14,6 @@ from seldio.errors import ExitCode, UsageError
 from seldio.text import printable
 
 if TYPE_CHECKING:
-    from seldio.reports import Options as ReportOptions
     from seldio.reports import Subject
 
 
@@ -62,7 +61,7 @@ def see_free(out: str | None, *inputs: object) -> None:
     """
     from seldio.files import input_at
 
-    given = [one for each in inputs for one in (each if isinstance(each, list | tuple) else [each])]
+    given = [place for each in inputs for place in (each if isinstance(each, list | tuple) else [each])]
     if out is None or not Path(out).is_file() or (place := input_at(Path(out), given)) is None:
         return
     from seldio.catalogues import Catalogue
@@ -79,17 +78,18 @@ def see_free(out: str | None, *inputs: object) -> None:
 _DATA = ("recording", "video", "description")
 
 
-def write_report(subject: Subject, output: str, options: ReportOptions, out: str | None) -> None:
-    """Write findings or scores to a file, or print them."""
-    from seldio.reports import render, write
+def write_report(subject: Subject, output: str, out: str | None, **options: Any) -> None:
+    """Write findings or scores to a file, or print them; the options are those of :class:`seldio.reports.Options`."""
+    from seldio.reports import Options, render, write
 
+    chosen = Options(**options)
     if out is None:
-        write(subject, sys.stdout, output, options)
+        write(subject, sys.stdout, output, chosen)
         return
     from seldio.files import atomic_write
 
     with atomic_write(Path(out)) as stream:
-        for piece in render(subject, output, options):
+        for piece in render(subject, output, chosen):
             stream.write(piece.encode("utf-8", "backslashreplace"))
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -15,9 +15,6 @@ from seldio.cli.declared import verb
 from seldio.cli.printing import clip_page, print_json, print_wrapped, see_free, working, write_report
 from seldio.errors import ExitCode, UsageError
 from seldio.text import clipped, json_text, meant, printable
-
-if TYPE_CHECKING:
-    from seldio.findings import Rule
 
 
 @verb(api.validate, path="PATH…")
@@ -38,7 +35,7 @@ def validate(
         max_per_rule: report: show at most N findings of each rule; 0 shows all.
     """
     from seldio.check import settings
-    from seldio.reports import Options, checked
+    from seldio.reports import checked
     from seldio.rules import CATALOGUE
 
     see_free(out, *(given[name] for name in ("path", "reference", "baseline", "config")))
@@ -53,7 +50,7 @@ def validate(
         typer.echo(report.remark, err=True)
     if given["write_baseline"] is not None:
         return ExitCode.CLEAN
-    write_report(report, form, Options(CATALOGUE, max_per_rule or None, statistics), out)
+    write_report(report, form, out, catalogue=CATALOGUE, max_per_rule=max_per_rule or None, statistics=statistics)
     return ExitCode.FINDINGS if report.failed else ExitCode.CLEAN
 
 
@@ -79,14 +76,19 @@ def convert(
     if place is not None:
         given["format"] = named(given["path"]) if given["format"] is None else given["format"]
         given["path"] = place
-    # thousands of questions are not poured on a terminal
+    # of thousands of questions a terminal shows the first, and how to have all
     target = given["target"]
     shown = BytesIO() if out is None and sys.stdout.isatty() and of_questions(target) is not None else None
     given["out"] = shown or (sys.stdout.buffer if out in (None, "-") else out)
     with working(workers):
         converted = api.convert(**given)
     if shown is not None:
-        _show_some(shown.getvalue().decode("utf-8", "replace"))
+        lines = shown.getvalue().decode("utf-8", "replace").splitlines()
+        for line in lines[:3]:
+            typer.echo(clipped(printable(line), 400))
+        if len(lines) > 3:
+            more = f"… {len(lines) - 3:,} more lines"
+            typer.echo(f"{more}: write them with -o FILE, or all of them here with -o -", err=True)
     if json:
         # the output itself goes to standard output
         print_json(converted.as_dict(), aside=converted.written == ("-",))
@@ -94,15 +96,6 @@ def convert(
     for line in converted.lines() if details else converted.brief():
         typer.echo(printable(line), err=True)
     return ExitCode.CLEAN
-
-
-def _show_some(text: str) -> None:
-    """Print the first lines of a file of questions, and how to have all of it."""
-    lines = text.splitlines()
-    for line in lines[:3]:
-        typer.echo(clipped(printable(line), 400))
-    if len(lines) > 3:
-        typer.echo(f"… {len(lines) - 3:,} more lines: write them with -o FILE, or all of them here with -o -", err=True)
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
@@ -130,11 +123,10 @@ def score(
     details: bool = False,
 ) -> ExitCode:
     """Print scores."""
-    from seldio.reports import Options, checked
     from seldio.reports.tables import worst_first
 
     predictions, reference = given["predictions"], given["reference"]
-    form = checked("json" if json else output, "scores")
+    form = _form(output, json)
     see_free(out, predictions, reference, given["judgements"], given["judge_set"].get("cache"))
     if given["items"] is not None and len(predictions) > 1:
         raise UsageError("--items takes one system; seldio compare --items shows where several differ")
@@ -148,7 +140,7 @@ def score(
     formats = given["reference_format"], given["format"]
     page = clip_page(out, reference, predictions[0], *formats) if len(predictions) == 1 else None
     table = None if form == "json" or given["table"] == "all" else given["table"]
-    write_report(reports, form, Options(table=table, details=details, clip_page=page), out)
+    write_report(reports, form, out, table=table, details=details, clip_page=page)
     return ExitCode.CLEAN
 
 
@@ -166,14 +158,12 @@ def compare(
     Args:
         table: report: only this table, such as differences or ranks; not with json.
     """
-    from seldio.reports import Options
-
     form = _form(output, json, table)
     systems, reference = given["systems"], given["reference"]
     see_free(out, systems, reference, given["judgements"])
     report = api.compare(**given)
     page = clip_page(out, reference, systems[0], given["reference_format"], given["format"])
-    write_report([report], form, Options(table=table, details=details, clip_page=page), out)
+    write_report([report], form, out, table=table, details=details, clip_page=page)
     return ExitCode.CLEAN
 
 
@@ -194,11 +184,9 @@ def _form(output: str, json: bool, table: str | None = None) -> str:
 @verb(api.rank, scores="PATH…")
 def rank(given: dict[str, Any], output: str = "text", json: bool = False, out: str | None = None) -> ExitCode:
     """Print ranks."""
-    from seldio.reports import Options
-
     form = _form(output, json)
     see_free(out, given["scores"])
-    write_report([api.rank(**given)], form, Options(), out)
+    write_report([api.rank(**given)], form, out)
     return ExitCode.CLEAN
 
 
@@ -213,7 +201,6 @@ def verify(given: dict[str, Any]) -> ExitCode:
 @verb(api.package, outputs="OUTPUTS…")
 def package(given: dict[str, Any], json: bool = False) -> ExitCode:
     """Print what was packed and found."""
-    from seldio.reports import Options
     from seldio.rules import CATALOGUE
 
     packed = api.package(**given)
@@ -221,7 +208,7 @@ def package(given: dict[str, Any], json: bool = False) -> ExitCode:
         print_json(packed.as_dict())
     else:
         if packed.report.findings:
-            write_report(packed.report, "text", Options(CATALOGUE), None)
+            write_report(packed.report, "text", None, catalogue=CATALOGUE)
             typer.echo()
         typer.echo(str(packed))
     return ExitCode.CLEAN if packed.complete else ExitCode.FINDINGS
@@ -242,14 +229,12 @@ def diff(
         table: report: only this table: changes, clips, events or rows. JSON has every table.
         details: report: print long tables of clips, events and rows too.
     """
-    from seldio.reports import Options
-
     form = _form(output, json)
     old, new = given["old"], given["new"]
     see_free(out, old, new)
     difference = api.diff(**given)
     page = clip_page(out, old, new, given["format"], given["new_format"])
-    write_report([difference], form, Options(table=table, details=details, clip_page=page), out)
+    write_report([difference], form, out, table=table, details=details, clip_page=page)
     return ExitCode.CLEAN if difference.same else ExitCode.FINDINGS
 
 
@@ -278,9 +263,9 @@ def cite(names: list[str] | None = None) -> ExitCode:
     from seldio.formats import about
 
     if not names:
-        width = max(len(known.name) for known in about.every())
-        for known in about.every():
-            typer.echo(f"{known.name:<{width}}  {known.title}")
+        width = max(len(dataset.name) for dataset in about.every())
+        for dataset in about.every():
+            typer.echo(f"{dataset.name:<{width}}  {dataset.title}")
         return ExitCode.CLEAN
     typer.echo(api.cite(*names))
     return ExitCode.CLEAN
@@ -311,8 +296,8 @@ def new(
     """
     from seldio.conversion.new_dataset import proposed
 
-    said = {"name": name, "columns": column, "azimuth": azimuth, "zero": zero, "given": given}
-    for line in proposed(Path(path), said, write=write):
+    answers = {"name": name, "columns": column, "azimuth": azimuth, "zero": zero, "given": given}
+    for line in proposed(Path(path), answers, write=write):
         typer.echo(line)
     return ExitCode.CLEAN
 
@@ -324,17 +309,18 @@ def formats(format: str | None = None, json: bool = False) -> ExitCode:
     Args:
         format: a format, by name or alias.
     """
-    from seldio import formats as known
+    from seldio import formats as registry
 
     if format is None and not json:
-        width = max(len(row.name) for row in known.index())
-        print_wrapped("\n".join(f"{row.name:<{width}}  {row.title}" for row in known.index()))
+        width = max(len(row.name) for row in registry.index())
+        print_wrapped("\n".join(f"{row.name:<{width}}  {row.title}" for row in registry.index()))
         return ExitCode.CLEAN
     from seldio.check.description import format_page, format_record
 
-    asked = known.named(format, known.Format) or known.get(format) if format else None
+    asked = registry.named(format, registry.Format) or registry.get(format) if format else None
     if json:
-        print_json({"formats": [format_record(one) for one in (known.FORMATS if asked is None else (asked,))]})
+        chosen = registry.FORMATS if asked is None else (asked,)
+        print_json({"formats": [format_record(each) for each in chosen]})
     elif asked is not None:
         print_wrapped(format_page(asked))
     return ExitCode.CLEAN
@@ -352,11 +338,19 @@ def schema(record: str | None = None) -> ExitCode:
     if record is None:
         typer.echo("\n".join(SCHEMAS))
     elif record not in SCHEMAS:
-        known = f"choose from {', '.join(SCHEMAS)}{meant(record, SCHEMAS)}"
-        raise UsageError(f"unknown schema {clipped(record)!r}; {known}")
+        choices = f"choose from {', '.join(SCHEMAS)}{meant(record, SCHEMAS)}"
+        raise UsageError(f"unknown schema {clipped(record)!r}; {choices}")
     else:
         typer.echo(json_text(SCHEMAS[record](), indent=2))
     return ExitCode.CLEAN
+
+
+#: How findings of a rule are repaired.
+_REPAIRED = {
+    "none": "by hand",
+    "safe": "by seldio validate --fix",
+    "unsafe": "by seldio validate --unsafe-fixes",
+}
 
 
 @verb(code="RULE")
@@ -376,24 +370,13 @@ def rule(code: str | None = None, all: bool = False, json: bool = False) -> Exit
         keys = ("code", "name", "severity", "fix", "summary", "explanation", "url")
         print_json({"rules": [{key: getattr(rule, key) for key in keys} for rule in chosen]})
     elif len(chosen) == 1:
-        print_wrapped(page(chosen[0]), fill=True)
+        page = chosen[0]
+        head = f"{page.code}  {page.name}  ({page.severity.value}; repaired {_REPAIRED[page.fix]})"
+        address = f"\n\n{page.url}" if page.url else ""
+        print_wrapped(f"{head}\n\n{page.summary}\n\n{page.explanation}{address}", fill=True)
     else:
         for rule in chosen:
             mark = {"none": "  ", "safe": "✓ ", "unsafe": "? "}[rule.fix]
             typer.echo(f"{rule.code}  {rule.severity.value:<7} {mark}{rule.summary}")
         typer.echo("\n✓ repaired by --fix   ? repaired by --unsafe-fixes   seldio rule CODE explains a rule")
     return ExitCode.CLEAN
-
-
-_REPAIRED = {
-    "none": "by hand",
-    "safe": "by seldio validate --fix",
-    "unsafe": "by seldio validate --unsafe-fixes",
-}
-
-
-def page(rule: Rule) -> str:
-    """Return the rule's page as text."""
-    head = f"{rule.code}  {rule.name}  ({rule.severity.value}; repaired {_REPAIRED[rule.fix]})"
-    address = f"\n\n{rule.url}" if rule.url else ""
-    return f"{head}\n\n{rule.summary}\n\n{rule.explanation}{address}"

@@ -13,7 +13,7 @@ from seldio.catalogues import Catalogue
 from seldio.conversion.report import Conversion
 from seldio.errors import UnknownFormat, UsageError
 from seldio.files import Source
-from seldio.files.sources import beside, is_remote, no_such, path_of, reopened
+from seldio.files.sources import beside, no_such, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import Format, LabelFormat, get
 from seldio.formats.datasets import of_dialect
@@ -129,7 +129,7 @@ def named(source: str) -> str | None:
 
 def resolved(source: str) -> tuple[str, str | None]:
     """Return the source to read, and the name of its format if *source* is one."""
-    if source == "-" or os.path.lexists(source) or is_remote(source):
+    if source == "-" or os.path.lexists(source) or source.startswith("hf://"):
         return source, None
     if os.sep in source or "." in source:
         raise no_such(source)

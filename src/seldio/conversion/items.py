@@ -23,7 +23,7 @@ from seldio.conversion.report import Conversion
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files import Source
 from seldio.files.archives import zipped
-from seldio.files.names import is_zip
+from seldio.files.names import suffix_of
 from seldio.files.sources import reopened
 from seldio.findings import Finding, raise_errors
 from seldio.formats.item_parquet import ItemParquet
@@ -305,7 +305,7 @@ def _unreadable(target: ItemFormat, rows: int, why: str) -> DataError:
 def _packed(data: bytes, out: Place | BinaryIO, target: ItemFormat) -> bytes:
     """Return the file, zipped (as MERA takes it) if the output of a submission is called one."""
     name = os.fspath(out) if isinstance(out, str | os.PathLike) else ""
-    if not is_zip(str(name)):
+    if suffix_of(str(name)) != "zip":
         return data
     if target is SUBMISSION:
         return zipped({f"{RUENVAQA}.json": data})

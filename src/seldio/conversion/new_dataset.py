@@ -27,7 +27,7 @@ from seldio.formats import TextFile
 from seldio.formats.cells import from_utf16, number_in, numeric
 from seldio.formats.label_csv import COMMA
 from seldio.formats.own_dataset import OwnDataset, parsed
-from seldio.formats.plain_csv import bare_lines, delimiter_of, first_line
+from seldio.formats.plain_csv import bare, delimiter_of, first_line, text_lines
 from seldio.media.intensity import array_heard
 from seldio.rules.collection import probed
 from seldio.rules.ignored import why_no_labels
@@ -102,8 +102,9 @@ def _tables(catalogue: Catalogue) -> Iterator[UnknownTable]:
     for entry in sorted(labels, key=lambda entry: entry.name):
         data = entry.read()
         data = text.encode() if (text := from_utf16(data)) is not None else data
-        plain = bare_lines(data, delimiter_of(first_line(data)))
-        lines = [(number, line) for number, line in enumerate(plain, 1) if line.strip()]
+        delimiter = delimiter_of(first_line(data))
+        plain = enumerate((bare(line, delimiter) for line in text_lines(data)), 1)
+        lines = [(number, line) for number, line in plain if line.strip()]
         rows = [(number, tuple(cell.replace(COMMA, ",").strip() for cell in line.split(","))) for number, line in lines]
         header = rows[0][1] if rows else ()
         if len(header) > 1 and not any(map(numeric, header)):

@@ -24,7 +24,7 @@ from seldio.conversion.outputs import single_file
 from seldio.conversion.report import QuestionsMade, SoundOfQuestions
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
-from seldio.files.names import is_zip
+from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.formats.items import ItemFormat
@@ -265,7 +265,7 @@ def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | Bina
     if not isinstance(out, str | os.PathLike):
         return out
     path = Path(out)
-    if is_zip(path.name):
+    if suffix_of(path.name) == "zip":
         raise UsageError(f"questions are written as one file, not an archive: {printable(str(path))}")
     if not path.is_dir() and not os.fspath(out).endswith(("/", os.sep)):
         return path

@@ -121,7 +121,8 @@ class Events(ArrowTable):
     @cached_property
     def formats(self) -> tuple[LabelFormat, ...]:
         """The formats of all files."""
-        return tuple({format.name: format for format in map(self.format, self)}.values())
+        read = [self._read[clip].format for clip in self._files]
+        return tuple({format.name: format for format in read if format is not None}.values())
 
     @property
     def hop(self) -> Fraction:
@@ -165,7 +166,7 @@ class Events(ArrowTable):
         source = self._source.restricted(self._source)  # which does not keep what the catalogue sees
         try:
             catalogue = Catalogue(source, self._format, raising_unknown(_stop))
-            check_classes(catalogue.findings, told=True)
+            check_classes(catalogue.findings, by_name=True)
             parts = [
                 part.of([file._replace(clip=clips[file.entry.path]) for file in part.files])
                 for part in catalogue.labels
@@ -185,12 +186,7 @@ def _stop(finding: Finding) -> None:
 
 
 def clip_files(parts: Sequence[Part], *, force: bool) -> dict[str, ClipLabelFile]:
-    """Return the labels of parts by clip, silent ones too; with *force* those with errors as well.
-
-    Raises:
-        InvalidData: labels are wrong.
-        UsageError: two files are of one clip.
-    """
+    """Return the labels of parts by clip, silent ones too; with *force* those with errors as well."""
     read = [reading for part in parts for reading in part.labels(_stop)]
     faults = Faults(read)
     entries = entries_by_clip(parts, read)
@@ -213,11 +209,7 @@ def clip_files(parts: Sequence[Part], *, force: bool) -> dict[str, ClipLabelFile
 
 
 def joined_files(files: Mapping[str, ClipLabelFile], more: Mapping[str, ClipLabelFile]) -> dict[str, ClipLabelFile]:
-    """Return the label files of both.
-
-    Raises:
-        UsageError: both have one of a clip.
-    """
+    """Return the label files of both; refuse two of one clip."""
     if both := sorted(files.keys() & more.keys()):
         raise UsageError(
             f"{printable(files[both[0]].entry.path)} and {printable(more[both[0]].entry.path)} both hold labels of "

@@ -154,13 +154,26 @@ class Dataset:
             InvalidData: labels, which *class_* needs, are wrong.
         """
         if unknown := columns.keys() - Clip.model_fields.keys():
-            known = ", ".join(Clip.model_fields)
-            raise UsageError(f"the clip table has no column {listed(sorted(unknown))}; choose from {known}")
+            choices = ", ".join(Clip.model_fields)
+            raise UsageError(f"the clip table has no column {listed(sorted(unknown))}; choose from {choices}")
         part = self
         for field, wanted in {"split": split, "room": room, **columns}.items():
             part = part._where(field, wanted)
         if class_ is not None:
-            part = part._with_class(class_)
+            indices = vocabulary(part.events.vocabulary).indices
+            numbers = []
+            for value in _several(class_):
+                if not isinstance(value, int) and spelling(value) not in indices:
+                    choices = ", ".join(indices)
+                    raise UsageError(f"no class {value!r} in the class list of these labels; choose from {choices}")
+                numbers.append(value if isinstance(value, int) else indices[spelling(value)])
+            classes = pa.array(numbers, pa.int32())
+            names = [
+                name
+                for name, table in part.events.items()
+                if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], classes)).as_py()
+            ]
+            part = Dataset(part._index, part.rows.where("name", names), part._conditions)
         if task is not None:
             conditions = (*part._conditions, ("task", _several(task)))
             part = Dataset(part._index, part._chosen, conditions)
@@ -187,7 +200,7 @@ class Dataset:
         return self._index.lookup.find(path, file)
 
     def statistics(self) -> dict[str, Any]:
-        """Counts of clips, splits, rooms and files, of the labels' classes and overlaps, and of the questions' tasks.
+        """Count clips, splits, rooms and files, of the labels' classes and overlaps, and of the questions' tasks.
 
         Reads all labels and questions.
 
@@ -237,22 +250,6 @@ class Dataset:
             chosen = self._chosen if any(_meets(item.split, values) for item in self._questions) else clips
             return Dataset(self._index, chosen, (*self._conditions, ("split", values)))
         return Dataset(self._index, clips, self._conditions)
-
-    def _with_class(self, wanted: Wanted) -> Dataset:
-        indices = vocabulary(self.events.vocabulary).indices
-        numbers = []
-        for value in _several(wanted):
-            if not isinstance(value, int) and spelling(value) not in indices:
-                known = ", ".join(indices)
-                raise UsageError(f"no class {value!r} in the class list of these labels; choose from {known}")
-            numbers.append(value if isinstance(value, int) else indices[spelling(value)])
-        classes = pa.array(numbers, pa.int32())
-        names = [
-            name
-            for name, table in self.events.items()
-            if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], classes)).as_py()
-        ]
-        return Dataset(self._index, self.rows.where("name", names), self._conditions)
 
 
 def _several(wanted: Wanted) -> tuple[str | int, ...]:

@@ -53,7 +53,7 @@ def decode(
     vectors: bool = False,
     partial: bool = False,
 ) -> arrow_types.Table:
-    """The event table that the outputs of a network mean, ready for :func:`seldio.write` and :func:`seldio.score`.
+    """Return the event table that the outputs of a network mean, for :func:`seldio.write` and :func:`seldio.score`.
 
     Outputs are arrays of numpy, torch, JAX, TensorFlow or anything else that has ``__array__`` or ``__dlpack__``, on
     any device. Parts of a source are x (front), y (left), z (up), then metres, then the on-screen flag. The inner
@@ -98,10 +98,23 @@ def decode(
         DataError: a value is not finite, a direction is (0, 0, 0), or windows of a clip are missing.
     """
     names = vocabulary or (windows.vocabulary if windows is not None else "starss")
-    form = _form(windows, target, distance, elevation, onscreen, len(class_list(names)))
+    classes = len(class_list(names))
+    base = windows.form if windows is not None and windows.target is not None else None
+    kind = target or (base.target if base is not None else None)
+    if kind is None or kind not in TARGETS:
+        what = "which kind of outputs are these? Set target= to" if kind is None else f"target={kind!r}: choose from"
+        raise UsageError(f"{what} {', '.join(name for name in TARGETS if name != 'rows')}")
+    if kind == "rows":
+        raise UsageError("target='rows': plain rows are a table already, and there is nothing to decode")
+    given = {"distance": distance, "elevation": elevation, "onscreen": onscreen}
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    form = replace(base or TargetForm(kind, classes), target=kind, classes=classes, **chosen)
+    thresholds = np.asarray(threshold, np.float64)
+    if thresholds.shape not in ((), (classes,)) or not np.isfinite(thresholds).all() or (thresholds < 0).any():
+        raise UsageError(f"threshold={threshold}: give a number from 0 on, or one for each of the {classes} classes")
     settings = Decoding(
         form,
-        _thresholds(threshold, form.classes),
+        np.broadcast_to(thresholds, (classes,)),
         float(unify),
         median,
         float(onscreen_threshold),
@@ -112,40 +125,19 @@ def decode(
         raise UsageError(f"median={median}: choose an odd number of label frames, 1 for no filter")
     if vectors and "z" not in form.parts:
         raise UsageError("vectors=True needs x, y and z, which these outputs do not have")
-    found = {clip: settings.rows(clip, values) for clip, values in clip_outputs(outputs, windows, form, partial)}
+    rows = {clip: settings.rows(clip, values) for clip, values in clip_outputs(outputs, windows, form, partial)}
     if windows is not None and not isinstance(outputs, Mapping):
-        found = {clip: found[clip] for clip in windows.lengths() if clip in found}
-    files = tuple(ClipFile(clip, f"{clip}.csv") for clip in found)
-    origin = Origin(windows.layout if windows is not None else "", names, files)
-    return with_origin(_table(found, settings), origin)
-
-
-def _form(
-    windows: Windows | None,
-    target: str | None,
-    distance: bool | None,
-    elevation: bool | None,
-    onscreen: bool | None,
-    classes: int,
-) -> TargetForm:
-    """Return the form of outputs: as the caller specifies, by default that of *windows*."""
-    base = windows.form if windows is not None and windows.target is not None else None
-    kind = target or (base.target if base is not None else None)
-    if kind is None or kind not in TARGETS:
-        what = "which kind of outputs are these? Set target= to" if kind is None else f"target={kind!r}: choose from"
-        raise UsageError(f"{what} {', '.join(name for name in TARGETS if name != 'rows')}")
-    if kind == "rows":
-        raise UsageError("target='rows': plain rows are a table already, and there is nothing to decode")
-    given = {"distance": distance, "elevation": elevation, "onscreen": onscreen}
-    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return replace(base or TargetForm(kind, classes), target=kind, classes=classes, **chosen)
-
-
-def _thresholds(threshold: float | Sequence[float], classes: int) -> Array:
-    values = np.asarray(threshold, np.float64)
-    if values.shape not in ((), (classes,)) or not np.isfinite(values).all() or (values < 0).any():
-        raise UsageError(f"threshold={threshold}: give a number from 0 on, or one for each of the {classes} classes")
-    return np.broadcast_to(values, (classes,))
+        rows = {clip: rows[clip] for clip in windows.lengths() if clip in rows}
+    # rows of no frame have the columns and their types, if there are no others
+    columns = settings.rows("", np.zeros((0, *inner_shapes(form)[0]), np.float32))
+    codes = np.repeat(np.arange(len(rows), dtype=np.int32), [len(each["frame"]) for each in rows.values()])
+    table: dict[str, Any] = {
+        "clip": pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(list(rows), pa.string()))
+    }
+    for name in (name for name in COLUMNS if name in columns):
+        table[name] = pa.array(np.concatenate([each[name] for each in (columns, *rows.values())]), COLUMNS[name])
+    files = tuple(ClipFile(clip, f"{clip}.csv") for clip in rows)
+    return with_origin(pa.table(table), Origin(windows.layout if windows is not None else "", names, files))
 
 
 # --- one clip ------------------------------------------------------------------------------------------------
@@ -170,36 +162,35 @@ class Decoding:
             raise DataError(
                 f"the output for {printable(clip)} is not finite from frame {bad} on: has the training diverged?"
             )
-        activity, parts = self._tracks(_median(values, self.median))
+        if self.median > 1 and len(values):
+            half = self.median // 2
+            padded = np.concatenate([values[:1].repeat(half, 0), values, values[-1:].repeat(half, 0)])
+            values = np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, self.median, 0), -1))
+        # activity of shape (frames, tracks, classes), and parts of shape (frames, tracks, parts, classes)
+        kind, axes = self.form.target, 2 + self.form.elevation
+        if kind == "activity":
+            activity, parts = values[:, None], values[:, None, None][:, :, :0]
+        elif kind == "activity-doa":
+            activity, parts = values[:, None, 0], values[:, None, 1:]
+        elif kind == "multi-accdoa" and values.shape[1] == TRACKS:
+            activity, parts = values[:, :, 0], values[:, :, 1:]
+        else:
+            parts = values[:, None] if kind == "accdoa" else values
+            activity = np.asarray(np.sqrt(sum(parts[:, :, axis] ** 2 for axis in range(axes))))
         active = activity > self.thresholds.astype(activity.dtype)
         if "distance" in self.form.parts:  # before any mean, as in the baselines
             at = self.form.parts.index("distance")
-            parts = np.concatenate(
-                [parts[:, :, :at], np.maximum(parts[:, :, at : at + 1], 0), parts[:, :, at + 1 :]], 2
-            )
+            distances = np.maximum(parts[:, :, at : at + 1], 0)
+            parts = np.concatenate([parts[:, :, :at], distances, parts[:, :, at + 1 :]], 2)
         if parts.shape[1] == NETWORK_TRACKS and self.unify > 0:
-            active, parts = unified(active, parts, self._axes, self.unify, flag=self.form.onscreen)
+            active, parts = unified(active, parts, axes, self.unify, flag=self.form.onscreen)
         frame, number, track = np.nonzero(active.transpose(0, 2, 1))
         chosen = parts[frame, track, :, number]
-        found: dict[str, Array] = {"frame": frame, "class_id": number}
-        found |= self._columns(clip, dict(zip(self.form.parts, chosen.T, strict=True)), frame)
-        return found
-
-    def _tracks(self, values: Array) -> tuple[Array, Array]:
-        """Return activity (frames, tracks, classes) and parts (frames, tracks, parts, classes) of an output."""
-        kind = self.form.target
-        if kind == "activity":
-            return values[:, None], values[:, None, None][:, :, :0]
-        if kind == "activity-doa":
-            return values[:, None, 0], values[:, None, 1:]
-        if kind == "multi-accdoa" and values.shape[1] == TRACKS:
-            return values[:, :, 0], values[:, :, 1:]
-        parts = values[:, None] if kind == "accdoa" else values
-        return _norm(parts, self._axes), parts
-
-    @property
-    def _axes(self) -> int:
-        return 2 + self.form.elevation
+        return {
+            "frame": frame,
+            "class_id": number,
+            **self._columns(clip, dict(zip(self.form.parts, chosen.T, strict=True)), frame),
+        }
 
     def _columns(self, clip: str, parts: dict[str, Array], frame: Array) -> dict[str, Array]:
         """Return directions in degrees, and the other parts, of rows."""
@@ -213,35 +204,26 @@ class Decoding:
                 f"{frame[pointless][0]}"
             )
         azimuth, elevation = geometry.to_polar(x, y, z)
-        found: dict[str, Array] = {"azimuth": azimuth}
+        columns: dict[str, Array] = {"azimuth": azimuth}
         if "z" in parts:
-            found["elevation"] = elevation
+            columns["elevation"] = elevation
         elif self.folded:
-            found["azimuth"] = geometry.fold(azimuth)
+            columns["azimuth"] = geometry.fold(azimuth)
         if "distance" in parts:
-            found["distance"] = parts["distance"].astype(np.float64)
+            columns["distance"] = parts["distance"].astype(np.float64)
         if self.vectors:
-            found |= {"x": x, "y": y, "z": z}
+            columns |= {"x": x, "y": y, "z": z}
         if "onscreen" in parts:
-            found["onscreen"] = parts["onscreen"] >= self.onscreen
-        return found
+            columns["onscreen"] = parts["onscreen"] >= self.onscreen
+        return columns
 
 
 def unified(active: Array, parts: Array, axes: int, limit: float, *, flag: bool = False) -> tuple[Array, Array]:
-    """Return three tracks with those unified that are active in one class and point the same way.
+    """Return three tracks with those unified that are active in one class and point the same way, within *limit* (°).
 
     If one pair is alike, its mean comes after the third track; if two or three pairs are, all three tracks become
-    their mean. The flag, which has no mean, is that of the first of them.
-
-    Args:
-        active: whether each track is active, shape (frames, 3, classes).
-        parts: shape (frames, 3, parts, classes), the direction in the first *axes* parts.
-        axes: 3, or 2 for x and y alone.
-        limit: the angle below which two directions are the same (degrees).
-        flag: whether the last part is the on-screen flag.
-
-    Returns:
-        Both again, the same shapes.
+    their mean. The flag, if the last part is one, has no mean: it is that of the first of them. *active* has the shape
+    (frames, 3, classes), *parts* (frames, 3, parts, classes), with the direction in the first *axes* parts.
     """
     near = [_angle(parts[:, a], parts[:, b], axes) < limit for a, b, _ in _PAIRS]
     alike = [active[:, a] & active[:, b] & same for (a, b, _), same in zip(_PAIRS, near, strict=True)]
@@ -264,40 +246,12 @@ def unified(active: Array, parts: Array, axes: int, limit: float, *, flag: bool 
     return active, merged
 
 
-def _angle(one: Array, other: Array, axes: int) -> Array:
+def _angle(first: Array, second: Array, axes: int) -> Array:
     """Return degrees between directions of shape (frames, parts, classes), in the arithmetic of the baselines."""
-    squares = [sum(side[:, axis] ** 2 for axis in range(axes)) for side in (one, other)]
-    first, second = (np.sqrt(square + 1e-10) for square in squares)
-    cosine = sum((one[:, axis] / first) * (other[:, axis] / second) for axis in range(axes))
+    squares = [sum(side[:, axis] ** 2 for axis in range(axes)) for side in (first, second)]
+    lengths = [np.sqrt(square + 1e-10) for square in squares]
+    cosine = sum((first[:, axis] / lengths[0]) * (second[:, axis] / lengths[1]) for axis in range(axes))
     return np.asarray(np.arccos(np.clip(cosine, -1, 1)) * 180 / np.pi)
-
-
-def _norm(parts: Array, axes: int) -> Array:
-    """Return lengths of vectors: (frames, tracks, parts, classes) -> (frames, tracks, classes)."""
-    return np.asarray(np.sqrt(sum(parts[:, :, axis] ** 2 for axis in range(axes))))
-
-
-def _median(values: Array, length: int) -> Array:
-    if length == 1 or not len(values):
-        return values
-    half = length // 2
-    padded = np.concatenate([values[:1].repeat(half, 0), values, values[-1:].repeat(half, 0)])
-    return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, length, 0), -1))
-
-
-# --- the table -----------------------------------------------------------------------------------------------
-
-
-def _table(found: Mapping[str, dict[str, Array]], settings: Decoding) -> pa.Table:
-    nothing = settings.rows("", np.zeros((0, *inner_shapes(settings.form)[0]), np.float32))
-    counts = [len(rows["frame"]) for rows in found.values()]
-    codes = np.repeat(np.arange(len(found), dtype=np.int32), counts)
-    table: dict[str, Any] = {
-        "clip": pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(list(found), pa.string()))
-    }
-    for name in (name for name in COLUMNS if name in nothing):
-        table[name] = pa.array(np.concatenate([rows[name] for rows in (nothing, *found.values())]), COLUMNS[name])
-    return pa.table(table)
 
 
 # --- outputs of windows, put together ------------------------------------------------------------------------
@@ -334,14 +288,14 @@ class _ClipOutput:
 
 
 def clip_outputs(outputs: Any, windows: Windows | None, form: TargetForm, partial: bool) -> Iterator[tuple[str, Array]]:
-    """Yield each clip with its output of shape (frames, …), as soon as all its windows are in.
-
-    Raises:
-        UsageError: outputs of another shape or number, or of nobody knows which clips.
-        DataError: windows of a clip are missing.
-    """
+    """Yield each clip with its output of shape (frames, …), as soon as all its windows are in."""
     if isinstance(outputs, Mapping):
-        yield from ((str(clip), _clip_output(str(clip), one, form)) for clip, one in outputs.items())
+        for clip, output in outputs.items():
+            try:
+                (values,) = _shaped(as_numpy(output)[None], form)
+            except UsageError as error:
+                raise UsageError(f"{printable(str(clip))}: {error}") from error
+            yield str(clip), values
         return
     if windows is None:
         raise UsageError("which clips are these? Give the windows, or a mapping from clips to arrays")
@@ -373,7 +327,7 @@ def clip_outputs(outputs: Any, windows: Windows | None, form: TargetForm, partia
 def _outputs(outputs: Any, windows: Windows, form: TargetForm) -> Iterator[tuple[str, int, Array]]:
     """Yield clip, first label frame and output of each window."""
     places, clips = windows.places(), list(windows.lengths())
-    batches = [outputs] if _is_array(outputs) else outputs
+    batches = [outputs] if hasattr(outputs, "__array__") or hasattr(outputs, "__dlpack__") else outputs
     if not isinstance(batches, Iterable):
         raise UsageError(f"outputs are arrays, or (batch, output) pairs, not {type(outputs).__name__}")
     for given in batches:
@@ -388,7 +342,21 @@ def _outputs(outputs: Any, windows: Windows, form: TargetForm) -> Iterator[tuple
             if len(which) < len(values):
                 raise UsageError(f"there are more outputs than windows, of which there are {len(windows)}")
         else:
-            which, values = _which(batch, values, clips)
+            if not hasattr(batch, "keys") or not {"clip", "frames"} <= set(batch):
+                raise UsageError(
+                    "a pair is (batch, output), and a batch has the names clip and frames, as windows give them"
+                )
+            names, frames = batch["clip"], as_numpy(batch["frames"])
+            names = as_numpy(names) if hasattr(names, "detach") else np.asarray(names)  # texts in TensorFlow, too
+            if names.ndim == 0:  # one window alone
+                names, frames, values = names[None], frames[None], values[None]
+            if names.dtype.kind in "iu" and names.size and not 0 <= names.min() <= names.max() < len(clips):
+                raise UsageError(f"an output is for clip number {names.max()} of {len(clips)}, counted from 0")
+            texts = [
+                clips[name] if isinstance(name, int) else name.decode() if isinstance(name, bytes) else str(name)
+                for name in names.tolist()
+            ]
+            which = list(zip(texts, frames[:, 0].astype(int).tolist(), strict=True))
         if values.ndim < 2 or len(which) != len(values):
             raise UsageError(f"an output of shape {values.shape} for {plural(len(which), 'window')}")
         values = _shaped(values, form)
@@ -397,33 +365,7 @@ def _outputs(outputs: Any, windows: Windows, form: TargetForm) -> Iterator[tuple
                 f"outputs have {values.shape[1]} frames, and windows {windows.size} label frames: pool the outputs "
                 "over time to one per label frame"
             )
-        yield from ((clip, first, one) for (clip, first), one in zip(which, values, strict=True))
-
-
-def _which(batch: Batch, values: Array, clips: Sequence[str]) -> tuple[list[tuple[str, int]], Array]:
-    """Clip and first frame of each window of a batch, or of one window alone; *clips* are those that have numbers."""
-    if not hasattr(batch, "keys") or not {"clip", "frames"} <= set(batch):
-        raise UsageError("a pair is (batch, output), and a batch has the names clip and frames, as windows give them")
-    names, frames = batch["clip"], as_numpy(batch["frames"])
-    names = as_numpy(names) if hasattr(names, "detach") else np.asarray(names)  # texts in TensorFlow, too
-    if names.ndim == 0:
-        names, frames, values = names[None], frames[None], values[None]
-    if names.dtype.kind in "iu" and names.size and not 0 <= names.min() <= names.max() < len(clips):
-        raise UsageError(f"an output is for clip number {names.max()} of {len(clips)}, counted from 0")
-    texts = [
-        clips[name] if isinstance(name, int) else name.decode() if isinstance(name, bytes) else str(name)
-        for name in names.tolist()
-    ]
-    return list(zip(texts, frames[:, 0].astype(int).tolist(), strict=True)), values
-
-
-def _clip_output(clip: str, output: Any, form: TargetForm) -> Array:
-    found: Array
-    try:
-        (found,) = _shaped(as_numpy(output)[None], form)
-    except UsageError as error:
-        raise UsageError(f"{printable(clip)}: {error}") from error
-    return found
+        yield from ((clip, first, window) for (clip, first), window in zip(which, values, strict=True))
 
 
 def inner_shapes(form: TargetForm) -> list[tuple[int, ...]]:
@@ -433,33 +375,21 @@ def inner_shapes(form: TargetForm) -> list[tuple[int, ...]]:
 
 
 def _shaped(values: Array, form: TargetForm) -> Array:
-    """Return *values* of shape (windows, frames, …), not flattened.
-
-    Raises:
-        UsageError: another shape than the form's.
-    """
-    known = inner_shapes(form)
+    """Return *values* of shape (windows, frames, …), not flattened; refuse another shape than the form's."""
+    inner = inner_shapes(form)
     values = values.astype(np.float32) if values.dtype.kind in "biu" else values
-    if values.shape[2:] in known:
+    if values.shape[2:] in inner:
         return values
-    for shape in known:
+    for shape in inner:
         if values.shape[2:] == (int(np.prod(shape)),):
             return values.reshape(*values.shape[:2], *shape)
-    shapes = " or ".join(f"({', '.join(['windows', 'frames', *map(str, shape)])})" for shape in known)
+    shapes = " or ".join(f"({', '.join(['windows', 'frames', *map(str, shape)])})" for shape in inner)
     what = f"{form.target} of {', '.join(form.parts)}" if form.parts else form.target
     raise UsageError(f"outputs of shape {values.shape}, but {what} has {shapes}, or the same flattened")
 
 
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "__array__") or hasattr(value, "__dlpack__")
-
-
 def as_numpy(value: Any) -> Array:
-    """Return an array of any library, as one of numpy: of float32 or float64, or of whole numbers.
-
-    Raises:
-        UsageError: it is not an array of numbers.
-    """
+    """Return an array of numbers of any library, as one of numpy: of float32 or float64, or of whole numbers."""
     if hasattr(value, "detach"):  # torch: out of the graph, and from the device
         value = value.detach().cpu()
     if "bfloat16" in str(getattr(value, "dtype", "")) and hasattr(value, "float"):
@@ -468,9 +398,10 @@ def as_numpy(value: Any) -> Array:
     array: Array
     try:
         array = np.asarray(value) if plain else np.from_dlpack(value)
-        known = array.dtype.kind in "biu" or array.dtype in (np.float32, np.float64)
-        if known or array.dtype.kind in "fV":  # bfloat16 is a V for numpy
-            return array if known else array.astype(np.float32)
+        if array.dtype.kind in "biu" or array.dtype in (np.float32, np.float64):
+            return array
+        if array.dtype.kind in "fV":  # bfloat16 is a V for numpy
+            return array.astype(np.float32)
     except (TypeError, ValueError):
         pass
     raise UsageError(f"outputs are arrays of numbers, not {type(value).__name__}")

@@ -35,7 +35,7 @@ import stat
 import tarfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
@@ -52,9 +52,9 @@ from seldio.data.arrow_tables import Events, conformed
 from seldio.data.index import ClipMedia, Index
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
 from seldio.files import Entry, atomic_write, in_the_way, make_folder, open_source, write_bytes
+from seldio.files.entries import CHUNK
 from seldio.files.exports import LIMITS, MANIFEST, SIZES, ExportFile, Manifest, original_files
 from seldio.files.names import suffix_of
-from seldio.files.streams import CHUNK
 from seldio.files.writing import remove
 from seldio.findings import raise_errors
 from seldio.formats import get
@@ -148,8 +148,26 @@ def export(
         elif not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips: kind 'files' copies it as it is")
         else:
-            _check_sizes(plan, embedded=kind == "parquet")
-            parts = _clip_parts(plan, kind, shard_bytes)
+            stored = [entry for row in plan.rows for entry in row.files]
+            if any(entry.size < 0 for entry in stored):
+                raise UsageError(
+                    f"{printable(opened.path)} does not say how large its files are: turn it into files first (--to "
+                    "files)"
+                )
+            large = [entry for entry in stored if entry.size > LIMITS.file_bytes]
+            if large and kind == "parquet":
+                more = f", as have {len(large) - 1:,} others" if len(large) > 1 else ""
+                raise UsageError(
+                    f"{printable(large[0].path)} has {large[0].size / 1e9:.2f} GB{more}: a cell of a Parquet file "
+                    f"takes at most {LIMITS.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), "
+                    "which takes any size"
+                )
+            if kind == "parquet":
+                parts = [*clip_shards(plan, shard_bytes), *label_shards(plan)]
+            elif kind == "webdataset":
+                parts = [*tar_shards(plan, shard_bytes)]
+            else:
+                parts = folder_files(plan, kind)
             parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
         written = _write_files(place, kind, parts, _earlier(place, overwrite), plan.on_disk)
         manifest = dataclasses.replace(written, statistics=plan.statistics())
@@ -157,12 +175,6 @@ def export(
             _check_that_it_opens(plan, place, manifest)
         write_bytes(place / MANIFEST, manifest.to_json(), place)
         return manifest
-
-
-def _clip_parts(plan: ExportPlan, kind: str, shard_bytes: int) -> list[FilePart]:
-    if kind == "parquet":
-        return [*clip_shards(plan, shard_bytes), *label_shards(plan)]
-    return [*tar_shards(plan, shard_bytes)] if kind == "webdataset" else folder_files(plan, kind)
 
 
 def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> None:
@@ -189,30 +201,10 @@ def _rows_by_clip(index: Index, events: Events) -> dict[str, str]:
     return dict.fromkeys(index.clips, "no labels") | rows
 
 
-def _check_sizes(plan: ExportPlan, *, embedded: bool) -> None:
-    """Raise UsageError where a size is unknown, or with *embedded* where a file does not fit into a Parquet cell."""
-    files = [entry for row in plan.rows for entry in row.files]
-    if any(entry.size < 0 for entry in files):
-        path = printable(plan.index.source.path)
-        raise UsageError(f"{path} does not say how large its files are: turn it into files first (--to files)")
-    large = [entry for entry in files if entry.size > LIMITS.file_bytes]
-    if large and embedded:
-        more = f", as have {len(large) - 1:,} others" if len(large) > 1 else ""
-        raise UsageError(
-            f"{printable(large[0].path)} has {large[0].size / 1e9:.2f} GB{more}: a cell of a Parquet file takes at "
-            f"most {LIMITS.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), which takes any size"
-        )
-
-
 # --- columns as the library ``datasets`` describes them --------------------------------------------------
 
 Feature = dict[str, Any]
 _DTYPES = {"double": "float64", "float": "float32", "halffloat": "float16"}
-
-
-def class_label(names: Sequence[str]) -> Feature:
-    """Return the description of a column of class numbers, which index *names*."""
-    return {"names": list(names), "_type": "ClassLabel"}
 
 
 def feature(kind: pa.DataType) -> Feature:
@@ -226,12 +218,12 @@ def feature(kind: pa.DataType) -> Feature:
     return {"dtype": _DTYPES.get(str(kind), str(kind)), "_type": "Value"}
 
 
-def features_metadata(schema: pa.Schema, known: Mapping[str, Feature]) -> dict[bytes, bytes]:
+def features_metadata(schema: pa.Schema, columns: Mapping[str, Feature]) -> dict[bytes, bytes]:
     """Return the metadata of a Parquet file in which ``datasets`` looks for the descriptions of all columns.
 
-    *known* describes columns by name of which the Arrow type says too little: recordings, videos, class numbers.
+    *columns* describes those by name of which the Arrow type says too little: recordings, videos, class numbers.
     """
-    features = {field.name: known[field.name] if field.name in known else feature(field.type) for field in schema}
+    features = {field.name: columns.get(field.name) or feature(field.type) for field in schema}
     return {b"huggingface": json.dumps({"info": {"features": features}}, ensure_ascii=False).encode()}
 
 
@@ -243,7 +235,7 @@ class ClipRow:
     """A clip that is exported, with the files that go with it."""
 
     name: str  # of the clip; no other one has it
-    key: str  # the same as a file name without a dot
+    key: str  # the same as a file name: letters, digits, ``_``, ``-``, and a number where two would be alike
     clip: Clip  # its row in the clip table
     media: Mapping[str, Entry]  # recordings and video by column: ``audio`` (of *array*), other arrays, ``video``
     array: str | None  # which array ``audio`` is
@@ -268,12 +260,7 @@ class ClipRow:
 class ExportPlan:
     """Collect what is exported: a row for each clip with its files, and the tables of labels and questions.
 
-    Args:
-        index: the clips, labels and questions of the source.
-        array: the array that becomes the column ``audio`` where a clip has it; else its first recording does.
-
-    Raises:
-        UsageError: there is no such array.
+    *array* becomes the column ``audio`` where a clip has it; else its first recording does.
     """
 
     def __init__(self, index: Index, array: str) -> None:
@@ -281,24 +268,32 @@ class ExportPlan:
             raise UsageError(f"unknown array {array!r}; choose from {', '.join(RECORDINGS)}")
         self.index, self.array = index, array
         self.label_files = index.label_files
-        keys = _keys(index.clips)
-        self.rows = [self._row(name, clip, keys[name]) for name, clip in index.clips.items()]
+        #: The event tables by clip, read when the first one is asked for.
+        self.events = index.events(self.label_files)
+        self.rows: list[ClipRow] = []
+        keys: set[str] = set()
+        for name, clip in index.clips.items():
+            plain = key = re.sub(r"[^\w-]", "_", name, flags=re.ASCII)
+            number = 1
+            while key.lower() in keys:
+                number += 1
+                key = f"{plain}_{number}"
+            keys.add(key.lower())
+            files = ClipMedia.of(clip, index.entries).files
+            arrays = [field for field in dict.fromkeys((array, *RECORDINGS)) if field in files]
+            main = arrays[0] if arrays else None
+            columns = {main: "audio", "audio": "recording"} if main != "audio" else {}
+            media = {columns.get(field, field): files[field] for field in (*arrays, "video") if field in files}
+            file = self.label_files.get(name)
+            if file is not None and file.shared and file.table is not None:
+                self.rows.append(ClipRow(name, key, clip, media, main, None, file.table.nbytes))
+            else:
+                self.rows.append(ClipRow(name, key, clip, media, main, None if file is None else file.entry))
         taken = {entry.name for row in self.rows for entry in row.files}
         #: Files that are of no clip: questions, licences, tables of labels.
         self.others = [entry for entry in index.source if entry.name not in taken]
         #: Whether other processes can read the files of clips where they lie.
         self.on_disk = all(entry.on_disk for row in self.rows for entry in row.files)
-
-    def _row(self, name: str, clip: Clip, key: str) -> ClipRow:
-        files = ClipMedia.of(clip, self.index.entries).files
-        arrays = [field for field in dict.fromkeys((self.array, *RECORDINGS)) if field in files]
-        main = arrays[0] if arrays else None
-        columns = {main: "audio", "audio": "recording"} if main != "audio" else {}
-        media = {columns.get(field, field): files[field] for field in (*arrays, "video") if field in files}
-        file = self.label_files.get(name)
-        if file is None or not file.shared or file.table is None:
-            return ClipRow(name, key, clip, media, main, None if file is None else file.entry)
-        return ClipRow(name, key, clip, media, main, None, file.table.nbytes)
 
     @cached_property
     def splits(self) -> dict[str, list[ClipRow]]:
@@ -324,17 +319,8 @@ class ExportPlan:
         return tuple(sorted(columns, key=lambda column: (order.get(column, 1), column)))
 
     @cached_property
-    def events(self) -> Events:
-        """Return the event tables by clip, read when the first one is asked for."""
-        return self.index.events(self.label_files)
-
-    @cached_property
     def classes(self) -> list[str]:
-        """Return a name for each class number of the labels.
-
-        Raises:
-            UsageError: the labels use several class lists.
-        """
+        """Return a name for each class number of the labels; refuse labels with several class lists."""
         rows = vocabulary(self.events.vocabulary).classes
         return [names[0] if names else f"class {number}" for number, names in enumerate(rows)]
 
@@ -364,22 +350,6 @@ class ExportPlan:
             fields.append(("items", pa.list_(pa.struct(list(ITEM.items())))))
         return pa.schema(fields)
 
-    @property
-    def features(self) -> dict[str, Feature]:
-        """Return how ``datasets`` describes recordings (with samples per second, if all have one rate) and labels."""
-        features: dict[str, Feature] = {"video": {"_type": "Video"}}
-        for column in self.media:
-            if column != "video":
-                # all channels of a recording are in its bytes, whatever a decoder makes of them
-                rates = {_rate(row.media[column]) for row in self.rows if column in row.media}
-                rate = rates.pop() if len(rates) == 1 else None
-                features[column] = ({"sampling_rate": rate} if rate else {}) | {"_type": "Audio"}
-        if "events" in self.schema.names:
-            features["events"] = feature(self.schema.field("events").type)
-            if _CLASS[0] in features["events"]["feature"]:
-                features["events"]["feature"][_CLASS[0]] = class_label(self.classes)
-        return features
-
     def statistics(self) -> dict[str, Any]:
         """Return the numbers of clips, of clips by split and of files by column, and the bytes of the source."""
         # a recording that several people labelled is that of several clips
@@ -400,56 +370,23 @@ class ExportPlan:
         kinds = {field.name: field.type for field in self.schema}
         columns = {name: pa.array([fact[name] for fact in facts], kinds[name]) for name in self.facts}
         if "events" in kinds:
-            columns["events"] = self._event_column(rows)
+            fields = [*kinds["events"].value_type]
+            names = [_CLASS[1] if field.name == _CLASS[0] else field.name for field in fields]
+            schema = pa.schema([(name, field.type) for name, field in zip(names, fields, strict=True)])
+            tables = [conformed(self.events[row.name], schema) if row.name in self.events else None for row in rows]
+            table = pa.concat_tables([schema.empty_table(), *filter(None, tables)]).combine_chunks()
+            if _CLASS[1] in names and (high := pc.max(table[_CLASS[1]]).as_py() or 0) >= len(self.classes):
+                raise DataError(
+                    f"the labels have a class {high}, and their class list ends at {len(self.classes) - 1}, so that "
+                    "the column of classes could not be loaded: 'seldio validate' says where it is"
+                )
+            values = pa.StructArray.from_arrays([column.combine_chunks() for column in table.columns], fields=fields)
+            ends = np.cumsum([0, *(0 if table is None else table.num_rows for table in tables)])
+            absent = pa.array([table is None for table in tables])
+            columns["events"] = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, mask=absent)
         if "items" in kinds:
             columns["items"] = pa.array([self.items.get(row.name) for row in rows], kinds["items"])
         return columns
-
-    def event_table(self, clips: Sequence[str]) -> pa.Table:
-        """Return the label rows of *clips* as one event table, with the columns that any clip's labels have."""
-        tables = [self.events[clip] for clip in clips]
-        files = [file for table in tables for file in origin_of(table).files]
-        layouts = {origin_of(table).format for table in tables}
-        origin = Origin(layouts.pop() if len(layouts) == 1 else "", self.events.vocabulary, tuple(files))
-        return with_origin(pa.concat_tables(conformed(table, self.events.schema) for table in tables), origin)
-
-    def _event_column(self, rows: Sequence[ClipRow]) -> pa.Array:
-        kind = self.schema.field("events").type.value_type
-        names = [_CLASS[1] if field.name == _CLASS[0] else field.name for field in kind]
-        schema = pa.schema([(name, field.type) for name, field in zip(names, kind, strict=True)])
-        tables = [conformed(self.events[row.name], schema) if row.name in self.events else None for row in rows]
-        table = pa.concat_tables([schema.empty_table(), *filter(None, tables)]).combine_chunks()
-        if _CLASS[1] in names and (high := pc.max(table[_CLASS[1]]).as_py() or 0) >= len(self.classes):
-            raise DataError(
-                f"the labels have a class {high}, and their class list ends at {len(self.classes) - 1}, so that "
-                "the column of classes could not be loaded: 'seldio validate' says where it is"
-            )
-        values = pa.StructArray.from_arrays([column.combine_chunks() for column in table.columns], fields=list(kind))
-        ends = np.cumsum([0, *(0 if table is None else table.num_rows for table in tables)])
-        absent = pa.array([table is None for table in tables])
-        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, mask=absent)
-
-
-def _rate(entry: Entry) -> int | None:
-    try:
-        return probe_entry(entry).rate
-    except NotAudio:
-        return None
-
-
-def _keys(names: Iterable[str]) -> dict[str, str]:
-    """Return a file name for each clip: letters, digits, ``_`` and ``-``, and a number where two would be alike."""
-    keys: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in names:
-        plain = re.sub(r"[^\w-]", "_", name, flags=re.ASCII)
-        key, number = plain, 1
-        while key.lower() in taken:
-            number += 1
-            key = f"{plain}_{number}"
-        taken.add(key.lower())
-        keys[name] = key
-    return keys
 
 
 # --- files of an export ----------------------------------------------------------------------------------
@@ -490,7 +427,24 @@ def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[s
 
 def clip_shards(plan: ExportPlan, shard_bytes: int) -> Iterator[FilePart]:
     """Yield the Parquet files of clips, ``data/SPLIT-00000-of-00001.parquet``, with a row for each clip."""
-    schema = plan.schema.with_metadata(features_metadata(plan.schema, plan.features))
+    features: dict[str, Feature] = {"video": {"_type": "Video"}}
+    for column in plan.media:
+        if column != "video":
+            # all channels of a recording are in its bytes, whatever a decoder makes of them
+            rates: set[int | None] = set()
+            for row in plan.rows:
+                if column in row.media:
+                    try:
+                        rates.add(probe_entry(row.media[column]).rate)
+                    except NotAudio:
+                        rates.add(None)
+            rate = rates.pop() if len(rates) == 1 else None
+            features[column] = ({"sampling_rate": rate} if rate else {}) | {"_type": "Audio"}
+    if "events" in plan.schema.names:
+        features["events"] = feature(plan.schema.field("events").type)
+        if _CLASS[0] in features["events"]["feature"]:
+            features["events"]["feature"][_CLASS[0]] = {"names": plan.classes, "_type": "ClassLabel"}
+    schema = plan.schema.with_metadata(features_metadata(plan.schema, features))
     for name, split, rows in _shards(plan, "parquet", shard_bytes):
         write = partial(write_clips, rows, pa.table(plan.columns(rows)), schema)
         yield FilePart(name, sum(row.size for row in rows), write, split, len(rows))
@@ -504,7 +458,11 @@ def label_shards(plan: ExportPlan) -> Iterator[FilePart]:
         for number, part in enumerate(parts):
             size = sum(max(plan.label_files[clip].entry.size, 0) for clip in part)
             name = f"labels/{split}-{number:05d}-of-{len(parts):05d}.parquet"
-            table = plan.event_table(part)
+            tables = [plan.events[clip] for clip in part]
+            files = tuple(file for table in tables for file in origin_of(table).files)
+            layouts = {origin_of(table).format for table in tables}
+            origin = Origin(layouts.pop() if len(layouts) == 1 else "", plan.events.vocabulary, files)
+            table = with_origin(pa.concat_tables(conformed(table, plan.events.schema) for table in tables), origin)
             yield FilePart(name, size, partial(_write_labels, table, plan.classes), split, table.num_rows)
 
 
@@ -533,17 +491,14 @@ def write_clips(rows: Sequence[ClipRow], facts: pa.Table, schema: pa.Schema, str
         for part in cut(rows, GROUP_BYTES, attrgetter("size")):
             group = facts.slice(first, len(part))
             columns: dict[str, Any] = {name: group[name] for name in group.column_names}
-            columns |= {name: _cells(entries[first : first + len(part)]) for name, entries in files.items()}
+            for name, entries in files.items():
+                cells = [
+                    None if entry is None else {"bytes": entry.read(), "path": entry.name}
+                    for entry in entries[first : first + len(part)]
+                ]
+                columns[name] = pa.array(cells, FILE)
             writer.write_table(pa.table(columns, schema=schema), row_group_size=len(part))
             first += len(part)
-
-
-def _cells(entries: Sequence[Entry | None]) -> pa.Array:
-    data = [None if entry is None else entry.read() for entry in entries]
-    paths = [None if entry is None else entry.name for entry in entries]
-    absent = pa.array([entry is None for entry in entries])
-    columns = [pa.array(data, pa.binary()), pa.array(paths, pa.string())]
-    return pa.StructArray.from_arrays(columns, fields=list(FILE), mask=absent)
 
 
 def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
@@ -558,7 +513,7 @@ def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
 
 
 def _write_labels(table: pa.Table, classes: Sequence[str], stream: BinaryIO) -> None:
-    features = features_metadata(table.schema, {_CLASS[1]: class_label(classes)})
+    features = features_metadata(table.schema, {_CLASS[1]: {"names": classes, "_type": "ClassLabel"}})
     extended = table.replace_schema_metadata({**(table.schema.metadata or {}), **features})
     # where the stored type is not that of the feature, `datasets` passes the feature over
     write_parquet(extended, stream, {_CLASS[1]: pa.int64()} if _CLASS[1] in table.column_names else {})
@@ -609,54 +564,43 @@ def _add(tar: tarfile.TarFile, name: str, file: BinaryIO) -> None:
 
 # --- AudioFolder and VideoFolder -------------------------------------------------------------------------
 
-#: The name of the column that ``file_name`` becomes.
-_MAIN = {"audiofolder": "audio", "videofolder": "video"}
-
 
 def folder_files(plan: ExportPlan, kind: str) -> list[FilePart]:
     """Return the files of an AudioFolder or VideoFolder (*kind*): copies of each clip's files, metadata by split."""
-    listings = {split: _listing(plan, kind, split) for split in plan.splits}
+    main = "video" if kind == "videofolder" else "audio"
+    listings: dict[str, pa.Table] = {}
+    for split, rows in plan.splits.items():
+        columns: dict[str, Any] = {}
+        for column in sorted(plan.media, key=lambda column: column != main):
+            files = [(row, row.media.get(column)) for row in rows]
+            paths = [None if entry is None else _place(kind, split, row, column, entry) for row, entry in files]
+            if _is_loaded(kind, column):  # by the names of such columns `datasets` knows them
+                paths = [None if path is None else path.removeprefix(f"{split}/") for path in paths]
+                column = "file_name" if column == main else f"{column}_file_name"
+            columns[column] = pa.array(paths, pa.string())
+        listings[split] = pa.table(columns | plan.columns(rows))
     # JSON alone does not tell the type of a column that is empty throughout, which `datasets` wants to know
     in_json = all(_has_values(column.combine_chunks()) for table in listings.values() for column in table.columns)
     parts: list[FilePart] = []
     for split, rows in plan.splits.items():
         for row in rows:
-            files = {**row.media, **({} if row.labels is None else {"labels": row.labels})}
-            parts += [copied(_place(kind, split, row, name, entry), entry, split) for name, entry in files.items()]
+            entries = {**row.media, **({} if row.labels is None else {"labels": row.labels})}
+            parts += [copied(_place(kind, split, row, name, entry), entry, split) for name, entry in entries.items()]
         write = partial(_write_listing, listings[split], in_json)
         name = f"{split}/metadata.{'jsonl' if in_json else 'parquet'}"
         parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
     return parts
 
 
-def _typed(kind: str, column: str) -> bool:
+def _is_loaded(kind: str, column: str) -> bool:
     """Return whether ``datasets`` loads a column's files: recordings of an AudioFolder, videos of a VideoFolder."""
     return column != "labels" and (column == "video") == (kind == "videofolder")
-
-
-def _column(kind: str, column: str) -> str:
-    """Return a column's name in the metadata: ``file_name`` or ``mic_file_name`` where ``datasets`` loads the files."""
-    if not _typed(kind, column):
-        return column
-    return "file_name" if column == _MAIN[kind] else f"{column}_file_name"
 
 
 def _place(kind: str, split: str, row: ClipRow, column: str, entry: Entry) -> str:
     """Return the path of a file; ``datasets`` would take any file below the split for one of the folder's type."""
     name = f"{row.array if column == 'audio' else column}/{row.key}.{suffix_of(entry.name)}"
-    return f"{split}/{name}" if _typed(kind, column) else name
-
-
-def _listing(plan: ExportPlan, kind: str, split: str) -> pa.Table:
-    """Return the metadata of a split, a row for each clip: paths of its files, then what :meth:`columns` has."""
-    rows = plan.splits[split]
-    columns: dict[str, Any] = {}
-    for column in sorted(plan.media, key=lambda column: _column(kind, column) != "file_name"):
-        files = [(row, row.media.get(column)) for row in rows]
-        paths = [None if entry is None else _place(kind, split, row, column, entry) for row, entry in files]
-        inside = [None if path is None else path.removeprefix(f"{split}/") for path in paths]
-        columns[_column(kind, column)] = pa.array(inside if _typed(kind, column) else paths, pa.string())
-    return pa.table(columns | plan.columns(rows))
+    return f"{split}/{name}" if _is_loaded(kind, column) else name
 
 
 def _has_values(column: pa.Array) -> bool:
@@ -681,11 +625,7 @@ def _write_listing(table: pa.Table, in_json: bool, stream: BinaryIO) -> None:
 
 
 def _earlier(out: Path, overwrite: bool) -> Manifest | None:
-    """Return the manifest of an export that may be replaced; None where nothing lies in the folder.
-
-    Raises:
-        UsageError: it holds something else, or a finished export that is not to be overwritten.
-    """
+    """Return the manifest of an export that may be replaced, and nothing else; None where the folder is empty."""
     shown = printable(str(out))
     if out.exists() and not out.is_dir():
         raise UsageError(f"{shown} is a file, but an export is a folder")
@@ -705,13 +645,6 @@ def _earlier(out: Path, overwrite: bool) -> Manifest | None:
     return manifest
 
 
-def _is_as_written(out: Path, file: ExportFile) -> bool:
-    state = in_the_way(out / file.name, out)
-    if state is None or not stat.S_ISREG(state.st_mode) or state.st_size != file.bytes:
-        return False
-    return _sha256(out / file.name) == file.sha256
-
-
 def _write_files(out: Path, kind: str, parts: Sequence[FilePart], earlier: Manifest | None, on_disk: bool) -> Manifest:
     """Write the files of an export, each whole or not at all, and remove those that only an earlier export wrote.
 
@@ -719,12 +652,19 @@ def _write_files(out: Path, kind: str, parts: Sequence[FilePart], earlier: Manif
     that was killed leaves files that its manifest does not name: they are replaced only by the same content. Files that
     are no longer as the *earlier* manifest says stay. Other processes help where the source is *on_disk*.
     """
-    shown, known = printable(str(out)), () if earlier is None else earlier.files
+    shown, earlier_files = printable(str(out)), () if earlier is None else earlier.files
     shards = [part.name for part in parts if kind == "webdataset" and part.origin is None]
     names = {part.name for part in parts} | {_SHARD_INDEX for _ in shards[:1]}
-    files = {file.name: file for file in known if _is_as_written(out, file)}
+    states = {name: in_the_way(out / name, out) for name in names.union(file.name for file in earlier_files)}
+    present = {name for name, state in states.items() if state is not None}
+    files: dict[str, ExportFile] = {}
+    for file in earlier_files:
+        state = states[file.name]
+        if state is None or not stat.S_ISREG(state.st_mode) or state.st_size != file.bytes:
+            continue
+        if _sha256(out / file.name) == file.sha256:
+            files[file.name] = file
     replaced = sorted(files)
-    present = {name for name in names.union(file.name for file in known) if in_the_way(out / name, out) is not None}
     unknown = (present & names).difference(replaced)
     if unknown and (earlier is None or earlier.finished):
         raise UsageError(
@@ -738,7 +678,10 @@ def _write_files(out: Path, kind: str, parts: Sequence[FilePart], earlier: Manif
         for file in parallel_map(write, parts, what="writing files", size=size, here=not on_disk):
             files[file.name] = file
         if shards:
-            files[_SHARD_INDEX] = write(_shard_index([files[name] for name in shards]))
+            entries = [{"url": name, "nsamples": files[name].rows, "filesize": files[name].bytes} for name in shards]
+            index = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": entries}
+            data = (json.dumps(index, indent=1) + "\n").encode()
+            files[_SHARD_INDEX] = write(FilePart(_SHARD_INDEX, len(data), lambda stream: stream.write(data)))
     except KeyboardInterrupt:
         text = f"stopped; the export in {shown} is not finished: run the same command again"
         raise KeyboardInterrupt(text) from None
@@ -756,13 +699,6 @@ def _write_files(out: Path, kind: str, parts: Sequence[FilePart], earlier: Manif
 def _write_unfinished(out: Path, kind: str, files: Mapping[str, ExportFile]) -> None:
     manifest = Manifest(kind, tuple(files[name] for name in sorted(files)), finished=False)
     write_bytes(out / MANIFEST, manifest.to_json(), out)
-
-
-def _shard_index(shards: Sequence[ExportFile]) -> FilePart:
-    entries = [{"url": shard.name, "nsamples": shard.rows, "filesize": shard.bytes} for shard in shards]
-    index = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": entries}
-    data = (json.dumps(index, indent=1) + "\n").encode()
-    return FilePart(_SHARD_INDEX, len(data), lambda stream: stream.write(data))
 
 
 def _write(out: str, unknown: frozenset[str], part: FilePart) -> ExportFile:
@@ -806,31 +742,6 @@ class _Hashed(io.RawIOBase):
 # --- the way back ----------------------------------------------------------------------------------------
 
 
-def unpack(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> list[Path]:
-    """Write the files that an export was made from, byte for byte; return where they are.
-
-    Raises:
-        UsageError: *path* is not an export, or *out* is not empty.
-        InvalidData: the export is not finished, or a file is missing or damaged.
-        DataError: a file is not the one that was written.
-        SeldioError: the disk fails.
-    """
-    folder, place = Path(path), Path(out)
-    manifest = Manifest.load(folder)
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise UsageError(f"{printable(str(place))} exists and is not empty: choose a new folder")
-    with open_source(folder, raise_errors, LIMITS) as source:
-        for file in manifest.files:
-            if _sha256(folder / safe_name(file.name, str(folder))) != file.sha256:
-                shown = printable(str(folder / file.name))
-                raise DataError(f"{shown} is not the file that was written (its SHA-256 differs): fetch it again")
-        targets = [place / safe_name(entry.name, entry.path) for entry in source]
-        for entry, target in zip(source, targets, strict=True):
-            with entry.open() as stream, atomic_write(target, place) as copy:
-                shutil.copyfileobj(stream, copy, CHUNK)
-        return targets
-
-
 @dataclasses.dataclass(frozen=True, repr=False)
 class Stored(Conversion):
     """The result of writing an export, or of making files from one again."""
@@ -856,12 +767,30 @@ def convert_stored(
     force: bool = False,
     overwrite: bool = False,
 ) -> Stored:
-    """Export a dataset as :func:`export` does; with *to* ``files`` make an export's files again by :func:`unpack`."""
+    """Export a dataset as :func:`export` does; with *to* ``files`` make an export's files again, byte for byte.
+
+    Raises:
+        UsageError: *out* is not a folder, *path* is not an export, or *out* is not empty.
+        InvalidData: the export is not finished, or a file is missing or damaged.
+        DataError: a file is not the one that was written.
+        SeldioError: the disk fails.
+    """
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"--to {to} writes a folder: use -o FOLDER")
     if to == "files":
-        written = unpack(path, out)
-        manifest = Manifest.load(Path(path))
+        folder, place = Path(path), Path(out)
+        manifest = Manifest.load(folder)
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise UsageError(f"{printable(str(place))} exists and is not empty: choose a new folder")
+        with open_source(folder, raise_errors, LIMITS) as source:
+            for file in manifest.files:
+                if _sha256(folder / safe_name(file.name, str(folder))) != file.sha256:
+                    shown = printable(str(folder / file.name))
+                    raise DataError(f"{shown} is not the file that was written (its SHA-256 differs): fetch it again")
+            written = [place / safe_name(entry.name, entry.path) for entry in source]
+            for entry, target in zip(source, written, strict=True):
+                with entry.open() as stream, atomic_write(target, place) as copy:
+                    shutil.copyfileobj(stream, copy, CHUNK)
         formats, files, size = (manifest.kind,), len(manifest.files), sum(file.stat().st_size for file in written)
     else:
         kind = "parquet" if to == "hf-parquet" else to

@@ -16,7 +16,7 @@ import os
 import posixpath
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
@@ -35,7 +35,6 @@ from seldio.files.sources import LEVELS, Lookup, is_own, on_disk, on_this_machin
 from seldio.findings import raise_errors
 from seldio.formats import Format, LabelFormat, get, stem_of
 from seldio.formats.datasets import TOPS
-from seldio.media.recording import Recording
 from seldio.schema.clips import RECORDINGS, Array, Clip, ClipTable
 from seldio.schema.events import origin_of
 from seldio.text import clipped, listed, plural, printable
@@ -43,6 +42,7 @@ from seldio.text import clipped, listed, plural, printable
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
     from seldio.formats.own_dataset import OwnDatasets
+    from seldio.media.recording import Recording
     from seldio.media.video import Video
 
 #: The format of labels as JSON of which each file is of one clip, the recording that it is called after.
@@ -71,34 +71,41 @@ class ClipMedia:
         return next((self.files[name] for name in arrays if name in self.files), None)
 
     def recording(self, array: str | None = None) -> Recording | None:
-        """The recording of *array* (``foa``, ``mic``, ``stereo``, ``audio``), or the first there is; None without."""
-        entry = self.entry((array,) if array else RECORDINGS)
-        return Recording(entry) if entry is not None else None
+        """Return the recording of *array* (``foa``, ``mic``, ``stereo``, ``audio``), or the first; None without."""
+        kind = next((kind for kind in ((array,) if array else RECORDINGS) if kind in self.files), None)
+        return self._recording(kind) if kind is not None else None
 
     @property
     def foa(self) -> Recording:
         """First-order Ambisonics; as :attr:`mic`, :attr:`stereo` and :attr:`video` a UsageError without that file."""
-        return Recording(self._file("foa"))
+        return self._recording("foa")
 
     @property
     def mic(self) -> Recording:
         """Tetrahedral microphone array."""
-        return Recording(self._file("mic"))
+        return self._recording("mic")
 
     @property
     def stereo(self) -> Recording:
         """Stereo."""
-        return Recording(self._file("stereo"))
+        return self._recording("stereo")
 
     @property
     def video(self) -> Video:
-        """The video, opened."""
-        return open_video(self._file("video"))
+        """The video, opened: of a file on disk or in an archive (then in memory)."""
+        from seldio.media.video import Video
+
+        return Video(self._file("video"))
+
+    def _recording(self, array: str) -> Recording:
+        from seldio.media.recording import Recording
+
+        return Recording(self._file(array))
 
     def _file(self, field: str) -> Entry:
         if field not in self.files:
-            there = listed([name for name in self.files if name != "metadata"]) or "no recording and no video"
-            raise UsageError(f"{printable(self.clip.clip)} has no {field}; it has {there}")
+            present = listed([name for name in self.files if name != "metadata"]) or "no recording and no video"
+            raise UsageError(f"{printable(self.clip.clip)} has no {field}; it has {present}")
         return self.files[field]
 
     @property
@@ -134,13 +141,6 @@ def named_file(path: Path) -> Entry:
     if not os.path.isfile(shown):
         raise UsageError(f"no such file: {clipped(shown, 200)}")
     return plain_file(shown)
-
-
-def open_video(entry: Entry) -> Video:
-    """Open a video on disk or in an archive (then in memory)."""
-    from seldio.media.video import Video
-
-    return Video(entry)
 
 
 class Media(Mapping[str, ClipMedia]):
@@ -196,9 +196,9 @@ class Index:
         """Return the index itself; raise UsageError where nothing is called like what would be used."""
         of_questions = (format.suffix.lstrip(".") for format in formats.index() if format.holds != "events")
         suffixes = {*TYPES, *of_questions, "parquet", *(["tsv"] if self.own else [])}
-        known = any(suffix_of(name) in suffixes for name in self.entries)
+        suffixed = any(suffix_of(name) in suffixes for name in self.entries)
         alone = self.source.single and bool(self.source.entries)
-        if not (alone or known or any(map(named_like_labels, self.source))):
+        if not (alone or suffixed or any(map(named_like_labels, self.source))):
             raise UsageError(f"{printable(self.source.path)} holds no recording, video, labels or questions")
         tables = (row.files.keys() == {"metadata"} and row.metadata in self._apart for row in self.tree.clips)
         held = Catalogue(self.source, labels=False).asked if all(tables) else None
@@ -210,23 +210,32 @@ class Index:
     def clips(self) -> ClipTable:
         """The recordings by name; where two have one name, by their path without suffix."""
         rows = [row for row in self.tree.clips if row.metadata not in self._apart]
-        labelled = Counter(self._annotations.values())
+        # labels as JSON of 2026, with the clips that they are called after
+        parts = (part for part in self._detected.labels if part.layout == _ANNOTATIONS)
+        annotations = {file.entry.name: _stem(file.entry) for part in parts for file in part.files}
+        labelled = Counter(annotations.values())
         heard = Counter(row.clip for row in rows if row.metadata is None)
         places = {row.clip: n for n, row in enumerate(rows) if row.metadata is None and heard[row.clip] == 1}
-        for name, clip in self._annotations.items():
+        for name, clip in annotations.items():
             if labelled[clip] == 1 and clip in places:  # the recording beside them
                 rows[places[clip]] = rows[places[clip]].model_copy(update={"metadata": name})
             else:
                 rows.append(_loose(clip, name))
         counts = Counter(row.clip for row in rows)
-        named = {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
+        named: dict[str, Clip] = {}
+        for row in rows:
+            name = row.clip
+            if counts[name] > 1:
+                paths = row.files
+                name = without_suffix(paths.get("metadata", next(iter(paths.values()))))
+            named[name] = row
         several = {clip: file for clip, file in self._wholes.items() if clip not in named}
         # what several people wrote about one recording are clips of their own, which all have that recording
         about = {
-            clip: row
+            clip: recording
             for clip, file in several.items()
-            if (row := named.get(_stem(file.entry))) is not None
-            and row.metadata is None
+            if (recording := named.get(_stem(file.entry))) is not None
+            and recording.metadata is None
             and _stem(file.entry) not in self._wholes
         }
         for row in about.values():
@@ -250,11 +259,11 @@ class Index:
         return joined_files(files, others)
 
     def events(self, files: Mapping[str, ClipLabelFile], remedy: str = "") -> Events:
-        """The event tables of some of the label files; *remedy* ends the message about one that cannot be read."""
+        """Return the event tables of some of the label files; *remedy* ends the message about an unreadable one."""
         unread = tuple(file.entry for file in files.values() if file.table is None)
-        own = tuple(filter(is_own, self.source.every or self.source))
+        descriptions = tuple(filter(is_own, self.source.every or self.source))
         # no more than another process needs
-        source = dataclasses.replace(self.source, entries=unread, every=own, looks={})
+        source = dataclasses.replace(self.source, entries=unread, every=descriptions, looks={})
         return Events(source, files, self.format, self.force, remedy)
 
     @cached_property
@@ -262,9 +271,9 @@ class Index:
         """The questions, in the order of the files; predictions are left out."""
         from seldio.schema.qa import Item
 
-        known = {row.metadata for row in self.tree.clips if row.layout != "loose"}
+        labels = {row.metadata for row in self.tree.clips if row.layout != "loose"}
         media = {name for name in self.entries if media_type(name) is not None}
-        others = tuple(entry for entry in self.source if entry.name not in known | media)
+        others = tuple(entry for entry in self.source if entry.name not in labels | media)
         readings = read_items(Source(self.source.path, self.source.kind, others), self.item_format, raise_errors)
         names = {entry.path: entry.name for entry in others}
         rows = [ItemRow(row, names[part.path]) for part in readings for row in part.rows if isinstance(row, Item)]
@@ -277,7 +286,7 @@ class Index:
         return Lookup(self.source)
 
     def clip_of(self, path: str, name: str) -> str | None:
-        """The clip that the recording *path*, named in the file *name*, belongs to; None where it is of no clip."""
+        """Return the clip of the recording that the file *name* calls *path*; None where it is of no clip."""
         entry = self.lookup.find(path, name)
         return self._clip_by_file.get(entry.name) if entry is not None else None
 
@@ -304,7 +313,7 @@ class Index:
         if any(entry.size and not begins_like_numbers(entry) for entry in alike):
             return Catalogue(self.source)
         alone = self._alone if named is not None else frozenset[str]()
-        unclear = [entry for entry in self.source if entry.name in alone or not _known(entry.name)]
+        unclear = [entry for entry in self.source if entry.name in alone or not _is_known(entry.name)]
         return Catalogue(self.source.restricted(unclear), named)
 
     @cached_property
@@ -314,19 +323,13 @@ class Index:
         entries = [file.entry for part in (*tables, *self._detected.questions) for file in part.files]
         return self._alone & {entry.name for entry in (*entries, *self._detected.lists)}
 
-    @property
-    def _annotations(self) -> Mapping[str, str]:
-        """Labels as JSON of 2026, by file name, with their clip."""
-        parts = (part for part in self._detected.labels if part.layout == _ANNOTATIONS)
-        return {file.entry.name: _stem(file.entry) for part in parts for file in part.files}
-
     @cached_property
     def _wholes(self) -> Mapping[str, ClipLabelFile]:
         """The clips of label files that are read as wholes: tables of clips, and what tools of annotators write."""
         files: dict[str, ClipLabelFile] = {}
         for part in self._detected.labels:
-            known = all(_known(file.entry.name) for file in part.files)
-            if part.layout != _ANNOTATIONS and (not known or _several(part.format)):
+            unknown = not all(_is_known(file.entry.name) for file in part.files)
+            if part.layout != _ANNOTATIONS and (unknown or _several(part.format)):
                 files = joined_files(files, clip_files([part], force=self.force))
         return files
 
@@ -341,7 +344,7 @@ def _several(format: Format | None) -> bool:
     return isinstance(format, LabelFormat) and format.clips_by == "rows" and format.role != "table"
 
 
-def _known(name: str) -> bool:
+def _is_known(name: str) -> bool:
     """Return whether the name alone says what a file is, or that it cannot stand in a table."""
     return suffix_of(name) in TYPES or any("\ud800" <= character <= "\udfff" for character in name)
 
@@ -353,12 +356,6 @@ def _loose(clip: str, metadata: str | None = None) -> Clip:
 def _stem(entry: Entry) -> str:
     """Return the recording that a label file is called after."""
     return stem_of(posixpath.basename(entry.name))
-
-
-def _path(row: Clip) -> str:
-    """Return the path of a clip's first file, without suffix."""
-    paths = row.files
-    return without_suffix(paths.get("metadata", next(iter(paths.values()))))
 
 
 # --- beside a label file ---------------------------------------------------------------------------------
@@ -379,39 +376,26 @@ def media_of(labels: Path, audio: Path | None = None, video: Path | None = None)
     if os.path.isdir(path):
         raise UsageError(f"{printable(path)} is a folder: pass the label file of one clip in it")
     clip = Clip.model_construct(clip=clip_name_of(path), layout="loose")
-    return ClipMedia(clip, _files_of(path) if os.path.isfile(path) else {}).replaced(audio, video)
-
-
-def _files_of(path: str) -> dict[str, Entry]:
-    """Return the files of the clip, by what they are; the nearest first."""
-    folder, stem = os.path.dirname(os.path.abspath(path)), clip_name_of(path)
     files: dict[str, Entry] = {}
-    below = ""
-    for _ in range(LEVELS + 1):
+    folder, below = os.path.dirname(os.path.abspath(path)), ""
+    for _ in range(LEVELS + 1) if os.path.isfile(path) else ():  # the nearest first
+        tops = [""]
+        if below:
+            tops = []
+            # folders that may hold what this one holds in another kind: their names say what is in them; a file of
+            # the same name in any other has nothing to do with the clip, and what may not be listed has nothing for us
+            with suppress(OSError), os.scandir(folder) as items:
+                tops = sorted(f"{item.name}/" for item in items if item.name.lower() in TOPS and item.is_dir())
         inner = below.partition("/")[2]
-        names = (f"{top}{inner}{stem}.{suffix}" for top in _tops(folder, below) for suffix in MEDIA)
+        names = (f"{top}{inner}{clip.clip}.{suffix}" for top in tops for suffix in MEDIA)
         present = [name for name in names if os.path.isfile(os.path.join(folder, name))]
-        for clip in read_tree(present, folder).clips:
-            for field, name in clip.files.items():
+        for row in read_tree(present, folder).clips:
+            for field, name in row.files.items():
                 if (entry := on_disk(folder, name)) is not None:
                     files.setdefault(field, entry)
         below = f"{os.path.basename(folder)}/{below}"
         folder = os.path.dirname(folder)
-    return files
-
-
-def _tops(folder: str, below: str) -> list[str]:
-    """Return the folders that may hold what ``folder/below`` holds in another kind; the folder itself at first.
-
-    Their names say what is in them; a file of the same name in any other has nothing to do with the clip.
-    """
-    if not below:
-        return [""]
-    try:
-        with os.scandir(folder) as items:
-            return sorted(f"{item.name}/" for item in items if item.name.lower() in TOPS and item.is_dir())
-    except OSError:  # what may not be listed has nothing for us
-        return []
+    return ClipMedia(clip, files).replaced(audio, video)
 
 
 # --- one clip --------------------------------------------------------------------------------------------
@@ -435,30 +419,25 @@ def open_clip(
             yield place, media_of(place, audio, video)
             return
         index = Index(source)
-        row, file = _chosen(index, clip)
-        yield _alone(index, file), ClipMedia.of(row, index.entries).replaced(audio, video)
+        labelled = index.label_files
+        names = [name for name in labelled if clip is None or clip in (name, index.clips[name].clip)]
+        where = printable(source.path)
+        if clip is not None and not names:
+            raise UsageError(
+                f"{where} has no labels for a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}"
+            )
+        if not names:
+            from seldio.rules.ignored import why_no_labels
 
-
-def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
-    """Return the clip of that name, or the only one that has labels."""
-    labelled = index.label_files
-    names = [name for name in labelled if clip is None or clip in (name, index.clips[name].clip)]
-    if len(names) == 1:
-        return index.clips[names[0]], labelled[names[0]]
-    where = printable(index.source.path)
-    if clip is not None and not names:
-        raise UsageError(f"{where} has no labels for a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}")
-    if not labelled:
-        from seldio.rules.ignored import why_no_labels
-
-        raise UsageError(f"{where} holds no labels{why_no_labels(index.source)}")
-    raise UsageError(f"{where} holds {plural(len(names), 'clip')}: choose one with --clip, such as {listed(names, 3)}")
-
-
-def _alone(index: Index, file: ClipLabelFile) -> Source:
-    """Return the labels of one clip as a source."""
-    entry = file.entry
-    if file.table is not None and file.shared:
-        data = get("parquet").write(file.table, origin_of(file.table).files[0])
-        entry = Entry(entry.path, entry.name, len(data), len(data), None, partial(io.BytesIO, data))
-    return Source(entry.path, "file", (entry,), every=index.source.entries)
+            raise UsageError(f"{where} holds no labels{why_no_labels(source)}")
+        if len(names) > 1:
+            raise UsageError(
+                f"{where} holds {plural(len(names), 'clip')}: choose one with --clip, such as {listed(names, 3)}"
+            )
+        file = labelled[names[0]]
+        entry = file.entry
+        if file.table is not None and file.shared:
+            data = get("parquet").write(file.table, origin_of(file.table).files[0])
+            entry = Entry(entry.path, entry.name, len(data), len(data), None, partial(io.BytesIO, data))
+        media = ClipMedia.of(index.clips[names[0]], index.entries).replaced(audio, video)
+        yield Source(entry.path, "file", (entry,), every=source.entries), media

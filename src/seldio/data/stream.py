@@ -11,7 +11,9 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from itertools import chain, islice
 from multiprocessing import context, sharedctypes
 from typing import Any, Literal, Self, get_args
@@ -39,6 +41,8 @@ Even = Literal["drop", "repeat"]
 _SPLITTERS = ("datasets", "tensorflow", "accelerate")
 
 _MASK = 2**64 - 1
+#: Bytes up to which a tensor is not put into shared memory.
+_SMALL = 4096
 
 
 class Stream:
@@ -96,12 +100,11 @@ class Stream:
         parts += [] if self._shard is None else [f"shard={self._shard[1]} of {self._shard[0]}"]
         parts += [] if self._splits is None else [f"split={self._splits}"]
         parts += [] if self._even is None else [f"even={self._even!r}"]
-        return f"Stream({', '.join([*parts, *map(repr, self._stages)])})"
+        return f"Stream({', '.join([*parts, *(stage.name for stage in self._stages)])})"
 
     def __iter__(self) -> Iterator[Any]:
         register(type(self))
-        if (epoch := self._shared.news()) is not None:
-            self._begin(epoch)
+        self._begin(self._shared.epoch(self._epoch))
         if not self._resumed:
             self._cursor = 0
         self._split = own_shard(self._shard, self._splits, Stream)
@@ -137,13 +140,12 @@ class Stream:
         Raises:
             UsageError: as iterating does, where it is not clear who splits.
         """
-        if (epoch := self._shared.news()) is not None:
-            self._begin(epoch)
+        self._begin(self._shared.epoch(self._epoch))
         left = self._length - (self._cursor if self._resumed else 0)
         split = own_shard(self._shard, self._splits, Stream)
         number = sum(map(len, self._places(left, split)))
         for stage in self._stages:
-            number = stage.passed(number)
+            number = number // stage.size if stage.drop_last else -(-number // stage.size)
         return number
 
     @property
@@ -185,8 +187,10 @@ class Stream:
         """
         if size < 1:
             raise UsageError(f"batches of {size}: choose 1 or more")
-        axes = ragged_axes(self._source) if pad is not None and not self._stages else {}
-        together = partial(collate, pad=pad, axes=axes)
+        # the elements of windows have a signature, which tells the parts of which lengths always differ
+        signature = getattr(self._source, "signature", {}) if pad is not None and not self._stages else {}
+        ragged = {name: shape for name, (shape, kind) in signature.items() if None in shape and kind != "string"}
+        together = partial(collate, pad=pad, axes={name: shape.index(None) for name, shape in ragged.items()})
         stage = _Stage(f"batch({size}, pad={pad}, drop_last={drop_last})", together, size, True, drop_last)
         return self._with(_stages=(*self._stages, stage))
 
@@ -201,7 +205,7 @@ class Stream:
         Another epoch than that of a loaded state begins anew.
         """
         self._begin(epoch)
-        self._shared.set(epoch)
+        self._shared.choose(epoch)
 
     def _begin(self, epoch: int) -> None:
         if epoch != self._epoch:
@@ -266,12 +270,12 @@ def checked(shard: object, what: str) -> Shard:
     """Return the pair *shard* as a shard; its numbers may be texts."""
     count, index = shard if isinstance(shard, tuple | list) and len(shard) == 2 else (0, 0)
     try:
-        found = int(str(count)), int(str(index))
+        numbers = int(str(count)), int(str(index))
     except ValueError:
-        found = (0, 0)
-    if not 0 <= found[1] < found[0]:
+        numbers = (0, 0)
+    if not 0 <= numbers[1] < numbers[0]:
         raise UsageError(f"{what}: shard {index} of {count}; shards are counted from 0")
-    return found
+    return numbers
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -286,18 +290,17 @@ class OwnShard:
         """The shard of this process."""
         return within(self.rank, self.worker)
 
-    def count(self, length: int, even: Even | None) -> int:
-        """How many elements all ranks together take of *length*, so that each takes as many where they are *even*."""
-        over = length % self.rank[0]
-        return length if not over or even is None else length - over + (self.rank[0] if even == "repeat" else 0)
-
     def places(self, length: int, even: Even | None, size: int) -> Sequence[range]:
         """Return what this process takes of *length*: the workers of a rank take batches of *size* in turn."""
-        ours = range(self.rank[1], self.count(length, even), self.rank[0])
+        ranks, rank = self.rank
+        over = length % ranks
+        if over and even is not None:  # all ranks together take fewer or more, so that each takes as many
+            length += ranks - over if even == "repeat" else -over
+        of_rank = range(rank, length, ranks)
         count, index = self.worker
         if count == 1:
-            return [ours]
-        return [ours[start : start + size] for start in range(index * size, len(ours), count * size)]
+            return [of_rank]
+        return [of_rank[start : start + size] for start in range(index * size, len(of_rank), count * size)]
 
 
 def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
@@ -317,27 +320,25 @@ def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
         ranked = distributed is not None and distributed.is_available() and distributed.is_initialized()
         rank = (distributed.get_world_size(), distributed.get_rank()) if ranked else WHOLE
     worker = None if chosen else _from_environment("NUM_WORKERS", "WORKER")
-    own = OwnShard(rank, worker or ((loader.num_workers, loader.id) if loader is not None else WHOLE))
-    if split is None and (other := _other_splitter(own, loader, chosen, kind)) is not None:
+    own_share = OwnShard(rank, worker or ((loader.num_workers, loader.id) if loader is not None else WHOLE))
+    if split is not None:
+        return own_share
+    owner = type(loader.dataset) if loader is not None and own_share.worker[0] > 1 else kind
+    shared = own_share.shard if loader is None else rank  # a loader's workers share what their process has
+    other = ""
+    if not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
+        other = f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
+    elif chosen is None and shared[0] > 1:
+        other = " or ".join(name for name in _SPLITTERS if name in sys.modules)
+    if other:
         raise UsageError(
             f"{other} may split this stream between ranks or workers; the stream would split it again (shard "
-            f"{own.shard[1]} of {own.shard[0]}), and elements would be lost. Choose split=False if {other} splits, "
-            "or split=True if only the stream should. For datasets, pass the numbers of the windows as shards: "
-            'IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": list(range(len(windows)))})'
+            f"{own_share.shard[1]} of {own_share.shard[0]}), and elements would be lost. Choose split=False if "
+            f"{other} splits, or split=True if only the stream should. For datasets, pass the numbers of the windows "
+            'as shards: IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": '
+            "list(range(len(windows)))})"
         )
-    return own
-
-
-def _other_splitter(own: OwnShard, loader: Any, chosen: Shard | None, kind: type) -> str | None:
-    """Return what may split a stream of *kind* too, besides the torch *loader* that reads it; None for nothing."""
-    if own.worker[0] > 1 and loader is not None:
-        owner = type(loader.dataset)
-        if not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
-            return f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
-    shared = own.shard if loader is None else own.rank  # a loader's workers share what their process has
-    if chosen is not None or shared[0] == 1:
-        return None
-    return " or ".join(name for name in _SPLITTERS if name in sys.modules) or None
+    return own_share
 
 
 def _from_environment(count: str, index: str) -> Shard | None:
@@ -400,15 +401,15 @@ class SharedEpoch:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state if "_cells" in state else vars(SharedEpoch(state["_epoch"])))
 
-    def set(self, epoch: int) -> None:
+    def choose(self, epoch: int) -> None:
         """Choose the epoch here and in the workers."""
         self._cells[1] = epoch
         self._times = self._cells[0] = self._cells[0] + 1
 
-    def news(self) -> int | None:
-        """Return the epoch that another process has chosen since this was last called; None if none has."""
+    def epoch(self, present: int) -> int:
+        """Return the epoch that another process has chosen since this was last called; *present* if none has."""
         if self._times == self._cells[0]:
-            return None
+            return present
         self._times = self._cells[0]
         return int(self._cells[1])
 
@@ -426,9 +427,6 @@ class _Stage:
     listed: bool = False  # whether the function is given lists
     drop_last: bool = False  # leave out a last list that has fewer values
 
-    def __repr__(self) -> str:
-        return self.name
-
     def __call__(self, counted: _Counted) -> _Counted:
         counted = iter(counted)
         while values := list(islice(counted, self.size)):
@@ -436,18 +434,8 @@ class _Stage:
                 inputs = [value for _, value in values]
                 yield values[-1][0], self.function(inputs if self.listed else inputs[0])
 
-    def passed(self, number: int) -> int:
-        """Return how many values come out of *number*."""
-        return number // self.size if self.drop_last else -(-number // self.size)
-
 
 # --- batches ---------------------------------------------------------------------------------------------
-
-
-def ragged_axes(source: object) -> Axes:
-    """The axes of differing length that the elements of *source* have by its signature; none if it has no such."""
-    signature = getattr(source, "signature", {})
-    return {name: shape.index(None) for name, (shape, kind) in signature.items() if None in shape and kind != "string"}
 
 
 def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, axes: Axes | None = None) -> Any:
@@ -478,92 +466,91 @@ def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, 
         raise UsageError("tensors=True, but torch is not imported: import torch first")
     if not isinstance(elements[0], Mapping):
         return _stacked([np.asarray(element) for element in elements], "the element", tensors)
-    _check_rates(elements, pad)
-    batch: dict[str, Any] = {}
-    for name, first in elements[0].items():
+    batch: dict[str, Any] = _Batch() if tensors else {}
+    first_element = elements[0]
+    for name, first in first_element.items():
         parts = [element[name] for element in elements]
         if not isinstance(first, np.ndarray | np.generic | int | float):
             batch[name] = parts
             continue
         arrays = [np.asarray(part) for part in parts]
+        shapes = {array.shape for array in arrays}
         fill = pad.get(name) if isinstance(pad, Mapping) else pad
+        number = name.removeprefix("audio")  # ``rate`` of ``audio``, ``rate_2`` of ``audio_2``
+        if number != name and (rate_name := f"rate{number}") in first_element and fill != "list":
+            rates = sorted({int(element[rate_name]) for element in elements})
+            if len(rates) > 1:  # the same number of samples would be another time
+                raise UsageError(
+                    f"{name} has different rates ({', '.join(f'{rate:,}' for rate in rates)} samples per second), "
+                    f"which one array would mix up: make the windows with rate={rates[-1]}, or use "
+                    f"pad={{'{name}': 'list'}}"
+                )
         named = isinstance(pad, Mapping) and name in pad
-        if fill == "list" and (named or name in (axes or ()) or len({array.shape for array in arrays}) > 1):
-            batch[name] = [_converted(array) for array in arrays] if tensors else arrays
+        if fill == "list" and (named or name in (axes or ()) or len(shapes) > 1):
+            batch[name] = [_stacked([array], name, True)[0] for array in arrays] if tensors else arrays
             continue
-        axis = _axis(arrays, name)
-        axis = (axes or {}).get(name, 0 if named else None) if axis is None else axis
+        differ = [axis for axis, lengths in enumerate(zip(*shapes, strict=False)) if len(set(lengths)) > 1]
+        if len({len(shape) for shape in shapes}) > 1 or len(differ) > 1:
+            raise UsageError(f"{name} cannot be stacked: shapes {', '.join(map(str, sorted(shapes)))}")
+        axis = differ[0] if differ else (axes or {}).get(name, 0 if named else None)
         if fill is None or fill == "list" or axis is None:
             batch[name] = _stacked(arrays, name, tensors)
         else:
-            batch[name], batch[f"{name}_mask"] = _padded(arrays, float(fill), axis, tensors)
+            batch[name] = _stacked(arrays, name, tensors, axis, float(fill))
+            lengths = np.array([array.shape[axis] for array in arrays])
+            mask = np.arange(lengths.max()) < lengths[:, None]
+            batch[f"{name}_mask"] = _stacked([*mask], name, True) if tensors else mask
     return batch
 
 
-def _check_rates(elements: Sequence[Mapping[str, Any]], pad: Pad) -> None:
-    """Refuse one array for sound of different rates: the same number of samples would be another time."""
-    for name in elements[0]:
-        number = name.removeprefix("rate")  # ``rate`` of ``audio``, ``rate_2`` of ``audio_2``
-        if name == number or (audio := f"audio{number}") not in elements[0]:
-            continue
-        rates = sorted({int(element[name]) for element in elements})
-        if len(rates) > 1 and (pad.get(audio) if isinstance(pad, Mapping) else pad) != "list":
-            raise UsageError(
-                f"{audio} has different rates ({', '.join(f'{rate:,}' for rate in rates)} samples per second), which "
-                f"one array would mix up: make the windows with rate={rates[-1]}, or use pad={{'{audio}': 'list'}}"
-            )
-
-
-def _axis(arrays: Arrays, name: str) -> int | None:
-    """Return the axis along which *arrays* differ, if they do."""
-    shapes = {array.shape for array in arrays}
-    differ = [axis for axis, lengths in enumerate(zip(*shapes, strict=False)) if len(set(lengths)) > 1]
-    if len({len(shape) for shape in shapes}) > 1 or len(differ) > 1:
-        raise UsageError(f"{name} cannot be stacked: shapes {', '.join(map(str, sorted(shapes)))}")
-    return differ[0] if differ else None
-
-
-def _stacked(arrays: Arrays, name: str, tensors: bool) -> Any:
-    if len({array.shape for array in arrays}) > 1:
-        lengths = ", ".join(map(str, sorted({array.shape for array in arrays})))
+def _stacked(arrays: Arrays, name: str, tensors: bool, axis: int | None = None, fill: float = 0) -> Any:
+    """Return arrays as one, with a first axis more; those of different lengths on *axis* are filled up with *fill*."""
+    shape, dtype = [*arrays[0].shape], np.result_type(*arrays)
+    if axis is not None:
+        shape[axis] = max(array.shape[axis] for array in arrays)
+    elif len(shapes := {array.shape for array in arrays}) > 1:
         raise UsageError(
-            f"{name} has different lengths ({lengths}): use pad=0 or pad='list', or windows of equal length"
+            f"{name} has different lengths ({', '.join(map(str, sorted(shapes)))}): use pad=0 or pad='list', or "
+            "windows of equal length"
         )
-    made, out = _place((len(arrays), *arrays[0].shape), np.result_type(*arrays), tensors)
-    np.stack(arrays, out=out)
-    return made
-
-
-def _padded(arrays: Arrays, fill: float, axis: int, tensors: bool) -> tuple[Any, Any]:
-    lengths = np.array([array.shape[axis] for array in arrays])
-    shape = [*arrays[0].shape]
-    shape[axis] = int(lengths.max())
-    made, out = _place((len(arrays), *shape), arrays[0].dtype, tensors)
+    batch: Any = None
+    if not tensors:
+        batch = out = np.empty((len(arrays), *shape), dtype)
+    else:
+        torch: Any = sys.modules["torch"]
+        kind, size = torch.from_numpy(np.empty(0, dtype)).dtype, len(arrays) * math.prod(shape) * dtype.itemsize
+        if torch.utils.data.get_worker_info() is not None and size > _SMALL:
+            # what lies in shared memory already goes to the loader's process without a copy
+            batch = torch.empty(0, dtype=kind).set_(torch.UntypedStorage._new_shared(size))
+            batch = batch.reshape(len(arrays), *shape)
+        else:
+            batch = torch.empty((len(arrays), *shape), dtype=kind)
+        out = batch.numpy()
+    if axis is None:
+        np.stack(arrays, out=out)
+        return batch
     out[...] = fill
     for row, array in zip(out, arrays, strict=True):
         row[(*[slice(None)] * axis, slice(array.shape[axis]))] = array
-    mask = np.arange(shape[axis]) < lengths[:, None]
-    return made, _converted(mask) if tensors else mask
+    return batch
 
 
-def _place(shape: tuple[int, ...], dtype: Any, tensors: bool) -> tuple[Any, np.ndarray[Any, Any]]:
-    """Return a place for a batch, and the array to write it through: the same array, or the memory of a tensor."""
-    if not tensors:
-        out = np.empty(shape, dtype)
-        return out, out
-    torch: Any = sys.modules["torch"]
-    kind = torch.from_numpy(np.empty(0, dtype)).dtype
-    size = math.prod(list(shape))
-    worker = torch.utils.data.get_worker_info() is not None and size
-    if worker:  # what lies in shared memory already goes to the loader's process without a copy
-        storage = torch.UntypedStorage._new_shared(size * np.dtype(dtype).itemsize)
-        made = torch.empty(0, dtype=kind).set_(storage).reshape(shape)
-    else:
-        made = torch.empty(shape, dtype=kind)
-    return made, made.numpy()
+class _Batch(dict[str, Any]):
+    """A batch of tensors, which goes from a worker to its loader as a plain dict, small tensors by value.
+
+    To hand over a tensor in shared memory takes some 0.4 ms of processor time, whatever its size.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        torch: Any = sys.modules["torch"]
+        arrays = {}
+        for name, part in self.items():
+            with suppress(RuntimeError, TypeError):  # what numpy does not know goes as torch sends it
+                if isinstance(part, torch.Tensor) and part.nbytes <= _SMALL:
+                    arrays[name] = part.numpy()
+        return _as_tensors, ({**self, **arrays}, tuple(arrays))
 
 
-def _converted(array: np.ndarray[Any, Any]) -> Any:
-    made, out = _place(array.shape, array.dtype, True)
-    out[...] = array
-    return made
+def _as_tensors(batch: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    torch: Any = import_module("torch")
+    return batch | {name: torch.from_numpy(batch[name]) for name in names}

@@ -125,7 +125,7 @@ def activity_doa(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
 
 
 def accdoa(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
-    """Activity-coupled Cartesian directions, shape (frames, parts, classes): x, y, z, then distance and flag if asked.
+    """Return activity-coupled Cartesian directions, shape (frames, parts, classes): x, y, z, distance, flag.
 
     A vector is the unit vector to the source where the class sounds, else 0 (Shimada et al., "ACCDOA:
     Activity-Coupled Cartesian Direction of Arrival Representation", ICASSP 2021). Of several sources of one class
@@ -155,9 +155,9 @@ def multi_accdoa(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
     rank = rank_in_frame([number], frame)
     _, group, counts = np.unique(frame * form.classes + number, return_inverse=True, return_counts=True)
     track = np.array([0, 0, 1, 3])[np.minimum(counts[group], 3)] + rank
-    kept = rank < 3
-    out[frame[kept], track[kept], 0, number[kept]] = 1
-    out[frame[kept], track[kept], 1:, number[kept]] = values[kept]
+    first = rank < 3
+    out[frame[first], track[first], 0, number[first]] = 1
+    out[frame[first], track[first], 1:, number[first]] = values[first]
     return out
 
 
@@ -185,10 +185,10 @@ def _values(labels: ClipLabels, form: TargetForm) -> Doubles:
     """Return the parts of each row: its unit vector, level where there is no elevation, and what else is asked for."""
     azimuth, elevation = labels.rows[:, _AZIMUTH], labels.rows[:, _ELEVATION]
     elevation = elevation if form.elevation and not labels.level else np.zeros_like(azimuth)
-    known = dict(zip("xyz", geometry.to_cartesian(azimuth, elevation), strict=True))
-    known |= {"distance": labels.rows[:, _DISTANCE], "onscreen": labels.rows[:, _ONSCREEN]}
-    values = np.stack([known[part] for part in form.parts], axis=1)
-    if missing := [part for part in form.parts if np.isnan(known[part]).any()]:
+    parts = dict(zip("xyz", geometry.to_cartesian(azimuth, elevation), strict=True))
+    parts |= {"distance": labels.rows[:, _DISTANCE], "onscreen": labels.rows[:, _ONSCREEN]}
+    values = np.stack([parts[part] for part in form.parts], axis=1)
+    if missing := [part for part in form.parts if np.isnan(parts[part]).any()]:
         what = {"distance": "distance", "onscreen": "on-screen flag"}.get(missing[0], "direction")
         raise DataError(f"clip {printable(labels.clip)} has a row without {what}, which the target needs")
     return values

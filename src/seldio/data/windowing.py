@@ -4,39 +4,35 @@ from __future__ import annotations
 
 import math
 import operator
-import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict, get_args, overload
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict, overload
 
 import numpy as np
-import pyarrow as pa
 
 from seldio import clock
 from seldio.data import targets
-from seldio.data.index import ClipMedia, open_video
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.formats.label_csv import Dialect
-from seldio.media.audio import NotAudio, Probe, SampleType, probe_entry
-from seldio.media.recording import IN_16_BITS, Recording, as_int16, frames_at, not_in_16_bits, read_at, resampler
 from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
-from seldio.schema.clips import RECORDINGS
+from seldio.schema.clips import RECORDINGS, ClipTable
 from seldio.schema.events import origin_of
 from seldio.text import meant, plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
-    from seldio.data.arrow_tables import Events
     from seldio.data.dataset import Dataset
     from seldio.data.stream import Even, Stream
     from seldio.media.arrays import Format
-    from seldio.schema.qa import Item
+    from seldio.media.audio import Probe, SampleType
+    from seldio.media.recording import Recording
+    from seldio.media.video import Video
 
 #: An element: arrays, numbers and texts by name.
 Element = dict[str, Any]
@@ -44,7 +40,7 @@ Element = dict[str, Any]
 Signature = dict[str, tuple[tuple[int | None, ...], str]]
 Target = Literal["rows", "activity", "activity-doa", "accdoa", "multi-accdoa"]
 
-#: Recordings, videos and labels that are kept open.
+#: Recordings, videos and labels that are kept.
 _OPEN, _VIDEOS = 256, 8
 #: The highest rate that is resampled to, samples per second.
 _MAX_RATE = 768_000
@@ -150,8 +146,8 @@ class Windows(Sequence[Element]):
             raise UsageError(f"unknown target {target!r}{close}; {choice}")
         if items and (video is not None or hop is not None):
             raise UsageError("questions have no video and no hop: each is one element")
-        if dtype not in get_args(SampleType):
-            raise UsageError(f"unknown dtype {dtype!r}; choose from {', '.join(get_args(SampleType))}")
+        if dtype not in ("float32", "int16"):
+            raise UsageError(f"unknown dtype {dtype!r}; choose from float32, int16")
         if rate is not None and not 1 <= operator.index(rate) <= _MAX_RATE:
             raise UsageError(f"rate={rate}: choose samples per second from 1 to {_MAX_RATE:,}")
         if label_cache is not None and operator.index(label_cache) < 0:
@@ -173,15 +169,18 @@ class Windows(Sequence[Element]):
             self._ends = np.arange(1, len(self._sources.recordings) + 1)
         else:
             self._sources = clip_sources(dataset, audio, video is not None, target, self.hop, rate, dtype)
-            self._ends = np.cumsum(self._counts(self._sources.frames), dtype=np.int64)
+            counts = np.ones(len(self._sources.frames), np.int64)
+            if self.size is not None and self.step is not None:  # the last one may run past the end of its clip
+                counts += np.maximum(0, -(-(self._sources.frames - self.size) // self.step))
+            self._ends = np.cumsum(counts, dtype=np.int64)
         self._start()
 
     def _start(self) -> None:
-        self._recording = lru_cache(_OPEN)(Recording)
+        self._recording = lru_cache(_OPEN)(_recording)
         # no reference to the windows themselves: files are closed as soon as they are let go of
-        self._labels = lru_cache(self.label_cache)(partial(_labels, self._events, self.hop))
-        # each process opens its own: a fork must not share the place in the file
-        self._video = lru_cache(_VIDEOS)(lambda entry, _process: open_video(entry))
+        events, hop = self._events, self.hop
+        self._labels = lru_cache(self.label_cache)(lambda clip: targets.ClipLabels.of(clip, events[clip], hop))
+        self._video = lru_cache(_VIDEOS)(_video)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_recording", "_labels", "_video")}
@@ -205,14 +204,12 @@ class Windows(Sequence[Element]):
         parts += [] if self.dtype == "float32" else [f"dtype={self.dtype}"]
         parts += ["without texts"] * (not self.texts)
         parts += [] if self.transform is None else [f"transform={_name(self.transform)}"]
-        return f"Windows({len(self):,} {what}, {', '.join(parts)}, #{self._digest:08x})"
-
-    @cached_property
-    def _digest(self) -> int:
-        """Return a checksum of the data to iterate over, independent of their location."""
-        clips = (f"{clip}\0{frames}" for clip, (frames, _) in self.lengths().items())
-        parts = clips if self._items is None else (item.id for item in self._items)
-        return zlib.crc32("\0".join(parts).encode("utf-8", "backslashreplace"))
+        # a checksum of what is gone through, wherever it lies
+        contents: Iterable[str] = (f"{clip}\0{frames}" for clip, (frames, _) in self.lengths().items())
+        if self._items is not None:
+            contents = (item.id for item in self._items)
+        checksum = zlib.crc32("\0".join(contents).encode("utf-8", "backslashreplace"))
+        return f"Windows({len(self):,} {what}, {', '.join(parts)}, #{checksum:08x})"
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Element: ...
@@ -237,10 +234,80 @@ class Windows(Sequence[Element]):
         return made
 
     def _element(self, number: int) -> Element:
+        """Return element *number* as it is before the transform."""
+        sources = self._sources
         if self._items is not None:
-            return self._question(self._items[number], self._sources.recordings[number])
+            item = self._items[number]
+            start = Fraction(item.start or 0)
+            length = None if item.end is None else Fraction(item.end) - start
+            question: Element = {}
+            if self.texts:
+                texts = ("id", "task", "question", "instruction", "answer", "language", "split")
+                question = {**{name: getattr(item, name) or "" for name in texts}, "options": list(item.options or [])}
+            question["start"] = np.float64(item.start or 0)
+            return question | self._sounds(sources.recordings[number], start, length)
         clip = int(np.searchsorted(self._ends, number, "right"))
-        return self._window(clip, number - (int(self._ends[clip - 1]) if clip else 0))
+        name = sources.clips[clip]
+        first = (number - (int(self._ends[clip - 1]) if clip else 0)) * (self.step or 0)
+        stop = first + (int(sources.frames[clip]) if self.size is None else self.size)
+        window: Element = {
+            "clip": name if self.texts else np.int64(clip),
+            "start": np.float64(first * self.hop),
+            "frames": np.array([first, stop], np.int64),
+        }
+        if recordings := sources.recordings[clip]:
+            window |= self._sounds(recordings, first * self.hop, None, tuple(sources.lengths[clip].tolist()))
+        if self.target is not None:
+            window["target"] = self.form.encode(self._labels(name).between(first, stop), stop - first)
+        if (film := sources.videos[clip]) is not None:
+            pictures = self._video(film).pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
+            window["video"] = pictures
+        return window
+
+    def _sounds(
+        self,
+        recordings: Sequence[Entry],
+        start: Fraction,
+        length: Fraction | None,
+        counted: tuple[int, ...] | None = None,
+    ) -> Element:
+        """Return the sound of recordings from *start* on, which have a number in their names from the second one on.
+
+        It is as long as a window; of whole clips as long as *length*, or all that there is. Raise DataError for a
+        recording that does not have the frames and the rate any more with which the windows were *counted*.
+        """
+        sounds: Element = {}
+        for place, entry in enumerate(recordings, 1):
+            recording = self._recording(entry)
+            total, file_rate = len(recording), recording.rate
+            if counted is not None and counted != (total, file_rate):
+                before, after = (
+                    f"{plural(frames, 'frame')} at {hz} Hz" for frames, hz in (counted, (total, file_rate))
+                )
+                raise DataError(
+                    f"{printable(entry.path)} has changed: it has {after}, and had {before} when the windows were "
+                    "counted; make them again"
+                )
+            rate = self.rate or file_rate
+            if rate != file_rate:
+                from seldio.media.recording import as_int16, frames_at, read_at
+
+                total = frames_at(recording, rate)
+            first = round(start * rate)
+            available = max(0, total - first)
+            if length is not None:
+                available = min(available, round(length * rate))
+            wanted = available if self.size is None else round(self.size * self.hop * rate)
+            sound, filled = np.empty((recording.channels, wanted), self.dtype), min(wanted, available)
+            if rate == file_rate:
+                recording.read(first, filled, sound[:, :filled], pad=True, dtype=self.dtype)
+            else:
+                part = read_at(recording, rate, first, filled)
+                sound[:, :filled] = as_int16(part) if self.dtype == "int16" else part
+            sound[:, filled:] = 0
+            end = f"_{place}" if place > 1 else ""
+            sounds |= {f"audio{end}": sound, f"rate{end}": np.int64(rate), f"length{end}": np.int64(filled)}
+        return sounds
 
     def __getitems__(self, indices: Sequence[int]) -> list[Element]:
         """Return several elements, as torch asks for a batch."""
@@ -294,11 +361,11 @@ class Windows(Sequence[Element]):
             parts["video"] = ((self.size, self.video[1], self.video[0], 3), "uint8")
         if self._items is not None and self.texts:
             parts["options"] = ((None,), "string")
-        return parts if self.transform is None else self._transformed(element, parts)
-
-    def _transformed(self, first: Element, parts: Signature) -> Signature:
-        """Return the signature behind the transform: of what it leaves as it is, as before; else what elements show."""
-        lengths = self._sources.frames  # of whole clips the longest and the shortest show what differs
+        if self.transform is None:
+            return parts
+        # behind the transform: of what it leaves as it is, as before; else what elements show, of whole clips the
+        # longest and the shortest
+        lengths = self._sources.frames
         ends = {int(np.argmin(lengths)), int(np.argmax(lengths))} if self.size is None and len(lengths) else set()
         samples = [self[number] for number in (0, *ends)]
         if not all(isinstance(sample, Mapping) for sample in samples):
@@ -309,7 +376,7 @@ class Windows(Sequence[Element]):
             shapes = [_shape(sample[name])[0] for sample in samples]
             if len({len(shape) for shape in shapes}) > 1:
                 raise UsageError(f"{name} has another number of axes in other elements")
-            if name in first and _shape(first[name]) == (shape, kind):
+            if name in element and _shape(element[name]) == (shape, kind):
                 signature[name] = parts[name]
             else:
                 axes = zip(*shapes, strict=True)
@@ -346,85 +413,21 @@ class Windows(Sequence[Element]):
 
     def lengths(self) -> dict[str, tuple[int, int]]:
         """Return the label frames of each clip, the last one perhaps not full, and the number of its windows."""
-        frames = self._sources.frames
-        counts = self._counts(frames).tolist()
-        return dict(zip(self._sources.clips, zip(frames.tolist(), counts, strict=True), strict=True))
-
-    def _counts(self, frames: Ints) -> Ints:
-        """The number of windows of clips by their label frames; the last one may run past the end of its clip."""
-        if self.size is None or self.step is None:
-            return np.ones(len(frames), np.int64)
-        return 1 + np.maximum(0, -(-(frames - self.size) // self.step))
-
-    def _window(self, clip: int, number: int) -> Element:
-        sources, name, recordings = self._sources, self._sources.clips[clip], self._sources.recordings[clip]
-        first = number * (self.step or 0)
-        stop = first + (int(sources.frames[clip]) if self.size is None else self.size)
-        element: Element = {
-            "clip": name if self.texts else np.int64(clip),
-            "start": np.float64(first * self.hop),
-            "frames": np.array([first, stop], np.int64),
-        }
-        for entry in recordings:
-            self._check_length(entry, tuple(sources.lengths[clip].tolist()))
-        element |= self._sounds(recordings, first * self.hop)
-        if self.target is not None:
-            element["target"] = self.form.encode(self._labels(name).between(first, stop), stop - first)
-        if (film := sources.videos[clip]) is not None:
-            video = self._video(film, os.getpid())
-            element["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
-        return element
-
-    def _check_length(self, entry: Entry, length: tuple[int, int]) -> None:
-        """Refuse a recording that is no longer as long as it was when the windows were counted."""
-        recording = self._recording(entry)
-        now = (len(recording), recording.rate)
-        if length != now:
-            before, after = (f"{plural(frames, 'frame')} at {rate} Hz" for frames, rate in (length, now))
-            raise DataError(
-                f"{printable(entry.path)} has changed: it has {after}, and had {before} when the windows were counted; "
-                "make them again"
-            )
-
-    def _question(self, item: Item, recordings: Sequence[Entry]) -> Element:
-        start = Fraction(item.start or 0)
-        length = None if item.end is None else Fraction(item.end) - start
-        texts = ("id", "task", "question", "instruction", "answer", "language", "split")
-        element: Element = {}
-        if self.texts:
-            element = {**{name: getattr(item, name) or "" for name in texts}, "options": list(item.options or [])}
-        element["start"] = np.float64(item.start or 0)
-        return element | self._sounds(recordings, start, length)
-
-    def _sounds(self, recordings: Sequence[Entry], start: Fraction, length: Fraction | None = None) -> Element:
-        """Return the sound of several recordings, which have a number from the second on."""
-        sounds: Element = {}
-        for place, entry in enumerate(recordings, 1):
-            sound = self._sound(entry, start, length)
-            sounds |= sound if place == 1 else {f"{name}_{place}": part for name, part in sound.items()}
-        return sounds
-
-    def _sound(self, entry: Entry, start: Fraction, length: Fraction | None = None) -> Element:
-        """The sound from *start* on, as long as a window; of whole clips as long as *length*, or all that there is."""
-        recording = self._recording(entry)
-        rate = self.rate or recording.rate
-        total, first = len(recording), round(start * rate)
-        if rate != recording.rate:
-            total = frames_at(recording, rate)
-        there = max(0, total - first) if length is None else min(max(0, total - first), round(length * rate))
-        wanted = there if self.size is None else round(self.size * self.hop * rate)
-        sound, filled = np.empty((recording.channels, wanted), self.dtype), min(wanted, there)
-        if rate == recording.rate:
-            recording.read(first, filled, sound[:, :filled], pad=True, dtype=self.dtype)
-        else:
-            part = read_at(recording, rate, first, filled)
-            sound[:, :filled] = as_int16(part) if self.dtype == "int16" else part
-        sound[:, filled:] = 0
-        return {"audio": sound, "rate": np.int64(rate), "length": np.int64(filled)}
+        frames, counts = self._sources.frames.tolist(), np.diff(self._ends, prepend=0).tolist()
+        # of questions there are ends, and no clips
+        return dict(zip(self._sources.clips, zip(frames, counts, strict=False), strict=False))
 
 
-def _labels(events: Events, hop: Fraction, clip: str) -> targets.ClipLabels:
-    return targets.ClipLabels.of(clip, events[clip], hop)
+def _recording(entry: Entry) -> Recording:
+    from seldio.media.recording import Recording
+
+    return Recording(entry)
+
+
+def _video(entry: Entry) -> Video:
+    from seldio.media.video import Video
+
+    return Video(entry)
 
 
 def _name(function: Any) -> str:
@@ -458,10 +461,6 @@ class WindowSources:
     lengths: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
 
-#: The header of a recording that is not there.
-_NOTHING = Probe(0, 0, 0)
-
-
 def clip_sources(
     dataset: Dataset, audio: Arrays, video: bool, target: str | None, hop: Fraction, rate: int | None, dtype: str
 ) -> WindowSources:
@@ -481,7 +480,7 @@ def clip_sources(
     names = rows.column("name").to_pylist()
     arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
     recordings = [dataset.find_all(pc.coalesce(*(rows.table[field] for field in fields))) for fields in arrays]
-    videos = dataset.find_all(rows.table["video"]) if video else [None] * len(names)
+    videos = dataset.find_all(rows.table["video"])
     labelled = set(dataset.events) if target is not None else set(names)
     for number, name in enumerate(names):
         missing = [
@@ -494,70 +493,80 @@ def clip_sources(
             raise DataError(
                 f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() other clips"
             )
-    lengths = np.zeros((len(names), 2), np.int64)
-    for array, entries in reversed([*zip(wanted, recordings, strict=True)]):
-        headers, others = _headers(entries), lengths
-        if audio is not None:
-            _check(rows.table, entries, headers, rate, dtype)
-        if array in ("foa", "mic"):
-            _check_arrays(entries, "foa" if array == "foa" else "mic")
-        lengths = np.array([(header.frames, header.rate) for header in headers], np.int64)
-        if array != wanted[-1] and (differ := np.flatnonzero((others != lengths).any(axis=1))).size:
-            here, there = (f"{frames:,} samples at {hz:,} Hz" for frames, hz in (lengths[differ[0]], others[differ[0]]))
-            raise DataError(
-                f"clip {printable(names[differ[0]])} has {here} in {array} and {there} in another recording: they do "
-                "not fit in one window"
-            )
+    lengths = _lengths(rows, wanted, recordings, rate, dtype)
     frames = -(-(lengths[:, 0] * hop.denominator) // np.maximum(lengths[:, 1] * hop.numerator, 1))
     for number in np.flatnonzero(lengths[:, 1] == 0).tolist():
-        frames[number] = _length(dataset, names[number], dataset.media[names[number]])
-    heard = [tuple(filter(None, entries)) for entries in zip(*recordings, strict=True)]
-    return WindowSources(heard if audio is not None else [()] * len(names), names, frames, videos, lengths)
+        frames[number] = _frames_without_sound(dataset, names[number], videos[number])
+    heard = [tuple(filter(None, entries)) if audio is not None else () for entries in zip(*recordings, strict=True)]
+    return WindowSources(heard, names, frames, videos if video else [None] * len(names), lengths)
 
 
-def _headers(recordings: Sequence[Entry | None]) -> list[Probe]:
-    entries = [entry for entry in recordings if entry is not None]
-    if not entries:
-        return [_NOTHING] * len(recordings)
-    headers = parallel_map(header_of, entries, batch=64, what="reading headers", here=packed(entries))
-    return [_NOTHING if entry is None else next(headers) for entry in recordings]
-
-
-def _check(
-    table: pa.Table, recordings: Sequence[Entry | None], headers: Sequence[Probe], rate: int | None, dtype: str
-) -> None:
-    """Refuse sound that cannot be given at *rate* or as *dtype*, and FOA and MIC that have not four channels."""
-    arrays = {path: field.upper() for field in ("foa", "mic") for path in table[field].to_pylist()}
-    for name, entry, header in zip(table["name"].to_pylist(), recordings, headers, strict=True):
-        if dtype == "int16" and header.subtype not in IN_16_BITS:
-            raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
-        if entry is not None and entry.name in arrays and header.channels != 4:
-            raise DataError(
-                f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but {arrays[entry.name]} has 4: "
-                "use the original recording, or audio=None for no sound"
-            )
-    if rate is not None and any(header.rate != rate for header in headers):
-        resampler()  # so that what is missing is said now, and not by a worker
-
-
-#: Recordings of a dataset that are listened to, to see that they are of the array that is asked for.
+#: Recordings of a dataset that are listened to, to see that they are of the array that is asked for: a few of them,
+#: from all over the dataset, tell.
 _LISTENED = 8
 
 
-def _check_arrays(recordings: Sequence[Entry | None], array: Format) -> None:
-    """Refuse recordings that sound like another array: a few of them, from all over the dataset, tell."""
-    from seldio.media.intensity import array_heard, check_heard
+def _lengths(
+    rows: ClipTable,
+    arrays: Sequence[str | None],
+    recordings: Sequence[Sequence[Entry | None]],
+    rate: int | None,
+    dtype: str,
+) -> Ints:
+    """Return frames and rate of the *recordings* of clips by array, shape (clips, 2), 0 without, by their headers.
 
-    step = -(-len(recordings) // _LISTENED)
-    heard = (array_heard(entry) for entry in recordings[::step] if entry is not None)
-    check_heard(
-        (recording._replace(named=array) for recording in heard if recording is not None),
-        'the folders hold the wrong files; audio="any" takes them as they are',
-    )
+    Sound is refused that cannot be given as *dtype*, FOA and MIC without four channels or that sound like each other,
+    and recordings of a clip with different lengths.
+    """
+    names = rows.column("name").to_pylist()
+    spatial = {path: field.upper() for field in ("foa", "mic") for path in rows.table[field].to_pylist()}
+    lengths = np.zeros((len(names), 2), np.int64)
+    for array, entries in reversed([*zip(arrays, recordings, strict=True)]):
+        files, other_lengths = [entry for entry in entries if entry is not None], lengths
+        probes: Iterator[Probe] = iter(())
+        if files:
+            probes = parallel_map(header_of, files, batch=64, what="reading headers", here=packed(files))
+        headers = [None if entry is None else next(probes) for entry in entries]
+        if array is not None:  # then no clip lacks one
+            from seldio.media.recording import IN_16_BITS, not_in_16_bits, resampler
+
+            for name, entry, header in zip(names, entries, headers, strict=True):
+                assert entry is not None
+                assert header is not None
+                if dtype == "int16" and header.subtype not in IN_16_BITS:
+                    raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
+                if entry.name in spatial and header.channels != 4:
+                    raise DataError(
+                        f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but "
+                        f"{spatial[entry.name]} has 4: use the original recording, or audio=None for no sound"
+                    )
+            if rate is not None and any(header is not None and header.rate != rate for header in headers):
+                resampler()  # so that what is missing is said now, and not by a worker
+        if array in ("foa", "mic"):
+            from seldio.media.intensity import array_heard, check_heard
+
+            heard = (array_heard(entry) for entry in entries[:: -(-len(entries) // _LISTENED)] if entry is not None)
+            named: Format = "foa" if array == "foa" else "mic"
+            check_heard(
+                (recording._replace(named=named) for recording in heard if recording is not None),
+                'the folders hold the wrong files; audio="any" takes them as they are',
+            )
+        lengths = np.array([(0, 0) if each is None else (each.frames, each.rate) for each in headers], np.int64)
+        if array != arrays[-1] and (differ := np.flatnonzero((other_lengths != lengths).any(axis=1))).size:
+            here, elsewhere = (
+                f"{frames:,} samples at {hz:,} Hz" for frames, hz in (lengths[differ[0]], other_lengths[differ[0]])
+            )
+            raise DataError(
+                f"clip {printable(names[differ[0]])} has {here} in {array} and {elsewhere} in another recording: they "
+                "do not fit in one window"
+            )
+    return lengths
 
 
 def header_of(entry: Entry) -> Probe:
     """Return what the header of a recording says."""
+    from seldio.media.audio import NotAudio, probe_entry
+
     try:
         probe = probe_entry(entry)
     except NotAudio as error:
@@ -571,12 +580,12 @@ def header_of(entry: Entry) -> Probe:
     return probe
 
 
-def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
+def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> int:
     """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
-    if "video" in media.files:
-        with media.video as video:
-            return -int(-(video.start + video.duration) / hop // 1)
+    if film is not None:
+        video = _video(film)
+        return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(
         (file.frames for file in origin_of(table).files if file.clip == name), None

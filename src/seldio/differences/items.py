@@ -81,7 +81,7 @@ def compared_items(holds: str, old: Sequence[ItemReading], new: Sequence[ItemRea
     changed += [ChangedRow(names[row], "dropped", _text(a, row), "") for row in sorted(gone)]
     names = _names(b)
     changed += [ChangedRow(names[row], "added", "", _text(b, row)) for row in sorted(come)]
-    reordered = any(one > other for (_, one), (_, other) in pairwise(pairs))
+    reordered = any(before > after for (_, before), (_, after) in pairwise(pairs))
     return ItemChanges(holds, len(pairs), tuple(changed), tuple(causes), reordered)
 
 
@@ -95,12 +95,12 @@ def _contents(table: pa.Table) -> list[str] | None:
     return [*map(repr, rows)] if parts else None
 
 
-def _joined(one: list[str] | None, other: list[str] | None) -> list[tuple[int, int]] | None:
+def _joined(old: list[str] | None, new: list[str] | None) -> list[tuple[int, int]] | None:
     """Return rows with the same key; None where keys are missing or not unique."""
-    if one is None or other is None or any(len({*keys}) != len(keys) for keys in (one, other)):
+    if old is None or new is None or any(len({*keys}) != len(keys) for keys in (old, new)):
         return None
-    places = {key: row for row, key in enumerate(other)}
-    return [(row, places[key]) for row, key in enumerate(one) if key in places]
+    places = {key: row for row, key in enumerate(new)}
+    return [(row, places[key]) for row, key in enumerate(old) if key in places]
 
 
 def _cause(column: str, changes: Sequence[tuple[Any, Any]], every: bool) -> str:
@@ -122,12 +122,12 @@ def _cause(column: str, changes: Sequence[tuple[Any, Any]], every: bool) -> str:
 _MANY = 3
 
 
-def _moved(one: Any, other: Any) -> tuple[str, str] | None:
+def _moved(old: Any, new: Any) -> tuple[str, str] | None:
     """Return the folder that a recording was in and the one that it is in, if the rest of its path is the same."""
-    if not one or not other or len(one) != len(other):
+    if not old or not new or len(old) != len(new):
         return None
     folders = set()
-    for a, b in zip(one, other, strict=True):
+    for a, b in zip(old, new, strict=True):
         olds, news = a.split("/"), b.split("/")
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(olds[::-1], news[::-1], strict=False)))
         if not same:

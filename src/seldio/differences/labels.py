@@ -12,7 +12,8 @@ is the largest (the Hungarian method).
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -35,7 +36,7 @@ from seldio.schema.arrays import pc, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import rank_in_frame, runs
 from seldio.scores.seld.counting import solved
-from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, settled, shared_parts
+from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, shared_parts
 from seldio.text import listed, printable
 from seldio.vocabularies import vocabulary
 
@@ -54,16 +55,21 @@ MICRO = 1_000_000
 NO_SOURCE = -(1 << 31)
 
 
-class Codes(dict[Any, int]):
-    """Numbers for values, in the order in which they are first met."""
+Codes = dict[Any, int]
 
-    def __missing__(self, value: Any) -> int:
-        self[value] = number = len(self)
-        return number
+
+def codes() -> Codes:
+    """Return numbers for values, in the order in which they are first met."""
+    return defaultdict(itertools.count().__next__)
 
 
 def version_rows(
-    table: pa.Table | None, clips: Mapping[str, int], classes: str, labels: Codes, rests: Codes, compared: Sequence[str]
+    table: pa.Table | None,
+    clips: Mapping[str, int],
+    classes: str,
+    labels: dict[Any, int],
+    rests: dict[Any, int],
+    compared: Sequence[str],
 ) -> Rows:
     """Return the rows of *table* about *clips*, sorted by clip.
 
@@ -115,11 +121,6 @@ def _field(table: pa.Table, name: str) -> Floats:
 def taken(rows: Rows, chosen: Any) -> Rows:
     """Return the rows chosen by a mask, a slice or indices."""
     return {name: values[chosen] for name, values in rows.items()}
-
-
-def in_order(rows: Rows) -> Rows:
-    """Return the rows sorted by all columns, the clip first."""
-    return taken(rows, np.lexsort([*rows.values()][::-1]))
 
 
 def same_by_clip(old: Rows, new: Rows, clips: int) -> NDArray[np.bool_]:
@@ -195,7 +196,12 @@ def causes(old: Rows, new: Rows, hop: float) -> tuple[list[str], Rows]:
         return named, old
     before = {field: values[a] for field, values in old.items() if field in FIELDS}
     after = {field: new[field][b] for field in before}
-    open_fields = {field for field in before if _differs(field, before[field], after[field])}
+    open_fields = set()  # which differ in more rows than a slip explains
+    for field, values in before.items():
+        both = ~(np.isnan(values) | np.isnan(after[field]))
+        near = apart(field, values, after[field]) <= tolerance(values, after[field])
+        if both.sum() >= LEAST and near.mean() < EXPLAINED:
+            open_fields.add(field)
     for change in _changes({field: before[field] for field in open_fields}, after) if open_fields else ():
         changed = change.redo(before)
         fields = {field for field in changed if not np.array_equal(changed[field], before[field], equal_nan=True)}
@@ -268,12 +274,6 @@ def apart(field: str, before: Floats, after: Floats) -> Floats:
     return np.asarray(np.where(unknown == 2, 0.0, np.where(unknown == 1, np.inf, difference)))
 
 
-def _differs(field: str, before: Floats, after: Floats) -> bool:
-    known = ~(np.isnan(before) | np.isnan(after))
-    near = apart(field, before, after) <= tolerance(before, after)
-    return bool(known.sum() >= LEAST and near.mean() < EXPLAINED)
-
-
 def _holds(field: str, before: Floats, after: Floats, changed: Floats, change: Change) -> bool:
     """Return whether a change explains nearly all rows that it changes, and nearly all rows are then the same."""
     within = tolerance(changed if change.unit else before, after)
@@ -294,7 +294,9 @@ def _changes(before: Mapping[str, Floats], after: Mapping[str, Floats]) -> Itera
         yield raised(_mode(after["elevation"] - before["elevation"]))
     for field, noun in (("distance", "distance"), ("norm", "length of x, y, z"), ("score", "score")):
         if field in before:
-            yield scaled(field, _factor(before[field], after[field]), noun)
+            positive = (before[field] > 0) & (after[field] > 0)
+            factors = after[field][positive] / before[field][positive]
+            yield scaled(field, float(np.median(factors)) if len(factors) else 1.0, noun)
 
 
 def _mode(values: Floats) -> float:
@@ -303,11 +305,6 @@ def _mode(values: Floats) -> float:
     places, counts = np.unique(np.rint(values), return_counts=True)
     near = np.abs(values - places[counts.argmax()]) <= 1
     return round(float(values[near].mean()), 1)
-
-
-def _factor(before: Floats, after: Floats) -> float:
-    positive = (before > 0) & (after > 0)
-    return float(np.median(after[positive] / before[positive])) if positive.any() else 1.0
 
 
 # --- single events ----------------------------------------------------------------------------------------------------
@@ -397,14 +394,7 @@ def changed_events(
         hop: seconds of a tick of their times.
     """
     within = {field: tolerance(old.rows[field], new.rows[field]) for field in old.rows if field in FIELDS}
-    i, j = _unchanged(old, new, within)
-    comparison = _Comparison(old.without(i), new.without(j), names, hop, within)
-    changed = sorted(comparison.events(), key=lambda event: (event.start, event.stop, event.label))
-    return changed, len(i) + comparison.same
-
-
-def _unchanged(old: EventTable, new: EventTable, within: Mapping[str, float]) -> tuple[Ints, Ints]:
-    """Return the numbers of events in the old and the new version all of whose rows are the same."""
+    # events are the same if all of their rows are
     a, b = paired(old.rows, new.rows)
     equal = np.ones(len(a), bool)
     for field in ("stop", "rest"):
@@ -415,7 +405,9 @@ def _unchanged(old: EventTable, new: EventTable, within: Mapping[str, float]) ->
     pairs, counts = np.unique(both, return_counts=True)
     i, j = np.divmod(pairs, len(new) + 1)
     whole = (counts == np.diff(old.starts)[i]) & (counts == np.diff(new.starts)[j])
-    return i[whole], j[whole]
+    comparison = _Comparison(old.without(i[whole]), new.without(j[whole]), names, hop, within)
+    changed = sorted(comparison.events(), key=lambda event: (event.start, event.stop, event.label))
+    return changed, int(whole.sum()) + comparison.same
 
 
 @dataclasses.dataclass
@@ -488,35 +480,33 @@ class _Comparison:
         angles: Floats = geometry.great_circle(a["azimuth"], a["elevation"], b["azimuth"], b["elevation"])
         return angles
 
-    def _shared(self, i: int, j: int) -> tuple[slice, slice]:
-        """Return the rows of two events at the same times; whole events, which may differ in time, are a row each."""
-        begins = [int(side.times[0][event]) for side, event in ((self.old, i), (self.new, j))]
-        first = max(begins)
-        frames = int(min(self.old.times[1][i], self.new.times[1][j])) - first
-        rows = []
-        for side, event, begin in ((self.old, i, begins[0]), (self.new, j, begins[1])):
-            start, stop = side.starts[event : event + 2]
-            rows.append(
-                slice(start, stop)
-                if stop - start == 1
-                else slice(start + first - begin, start + first - begin + frames)
-            )
-        return rows[0], rows[1]
-
     def _happened(self, i: int, j: int) -> dict[str, str]:
         """Return what happened to an event that both versions have, by kind, in words."""
-        rows, others = self._shared(i, j)
+        # the rows of both at the same times; whole events, which may differ in time, are a row each
+        begins = [int(side.times[0][event]) for side, event in ((self.old, i), (self.new, j))]
+        frames = int(min(self.old.times[1][i], self.new.times[1][j])) - max(begins)
+        shared = []
+        for side, event, begin in ((self.old, i, begins[0]), (self.new, j, begins[1])):
+            start, stop = side.starts[event : event + 2]
+            first = start + max(begins) - begin
+            shared.append(slice(start, stop) if stop - start == 1 else slice(first, first + frames))
+        rows, others = shared
         was, now = taken(self.old.rows, rows), taken(self.new.rows, others)
         changed = {
             field for field, limit in self.within.items() if (apart(field, was[field], now[field]) > limit).any()
         }
         happened: dict[str, str] = {}
-        if "azimuth" in changed and "elevation" not in changed and (turn := self._turn(was["azimuth"], now["azimuth"])):
-            happened["turned"] = turn
+        level = "azimuth" in changed and "elevation" not in changed
+        turns = wrapped(now["azimuth"] - was["azimuth"]) if level else np.zeros(1)
+        by = float(np.median(turns))
+        if level and (np.abs(turns - by) <= self.within["azimuth"]).all():
+            happened["turned"] = f"azimuth {abs(by):.4g}° {'to the left' if by > 0 else 'to the right'}"
+            if (was["azimuth"] == was["azimuth"][0]).all():
+                happened["turned"] = f"azimuth {was['azimuth'][0]:g}° to {now['azimuth'][0]:g}°"
         elif changed & {"azimuth", "elevation"}:
             angles = self._angles(rows, others)
-            known = angles[~np.isnan(angles)]
-            happened["moved"] = f"by {np.median(known) if len(known) else 0:.1f}° (median)"
+            angles = angles[~np.isnan(angles)]
+            happened["moved"] = f"by {np.median(angles) if len(angles) else 0:.1f}° (median)"
         if "distance" in changed:
             happened["distance"] = f"{_mean(was['distance'])} to {_mean(now['distance'])}"
         spans = self._span(self.old, i), self._span(self.new, j)
@@ -536,16 +526,6 @@ class _Comparison:
             happened["value"] = ", ".join(values)
         return happened
 
-    def _turn(self, before: Floats, after: Floats) -> str:
-        """Return the one angle by which an event was turned, in words; empty if it moved otherwise."""
-        turns = wrapped(after - before)
-        by = float(np.median(turns))
-        if not (np.abs(turns - by) <= self.within["azimuth"]).all():
-            return ""
-        if (before == before[0]).all():
-            return f"azimuth {before[0]:g}° to {after[0]:g}°"
-        return f"azimuth {abs(by):.4g}° {'to the left' if by > 0 else 'to the right'}"
-
     def _span(self, events: EventTable, event: int) -> str:
         return "–".join(f"{side[event] * self.hop:.6g}" for side in events.times) + " s"
 
@@ -558,8 +538,8 @@ class _Comparison:
 
 
 def _mean(metres: Floats) -> str:
-    known = metres[~np.isnan(metres)]
-    return f"{known.mean():.2f} m" if len(known) else "unknown"
+    metres = metres[~np.isnan(metres)]
+    return f"{metres.mean():.2f} m" if len(metres) else "unknown"
 
 
 def _number(source: Any) -> str:
@@ -598,16 +578,27 @@ class Comparing:
         (before, amiss), (after, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
         tables, hop = self._alike(before, after)
         index = {clip: number for number, clip in enumerate(part.clips)}
-        labels, rests = Codes(), Codes()
+        labels, rests = codes(), codes()
         old, new = (
             version_rows(table, index, classes, labels, rests, self.columns)
             for table, classes in zip(tables, self.layouts, strict=True)
         )
+        same, names, whole = same_by_clip(old, new, len(part.clips)), list(labels), hop == Fraction(1, MICRO)
+        # the rows of clips that differ, sorted by all columns, the clip first
+        old, new = (taken(side, ~same[side["clip"]]) for side in (old, new))
+        old, new = (taken(side, np.lexsort([*side.values()][::-1])) for side in (old, new))
+        reordered = same_by_clip(old, new, len(part.clips))
         changed = []
-        for clip, a, b, reordered in _differing(old, new, len(part.clips)):
-            compared = self._changed(part.clips[clip], a, b, list(labels), hop, reordered)
-            if compared.causes or compared.events or compared.reordered:  # else only the rounding differs
-                changed.append(compared)
+        for clip in np.flatnonzero(~same).tolist():
+            a, b = (taken(side, slice(*side["clip"].searchsorted([clip, clip + 1]))) for side in (old, new))
+            after = EventTable.of(b, whole)
+            if reordered[clip]:
+                changed.append(ChangedClip(part.clips[clip], same=len(after), reordered=True))
+                continue
+            explanations, a = causes(a, b, float(hop))
+            events, count = changed_events(EventTable.of(a, whole), after, names, float(hop))
+            if explanations or events:  # else only the rounding differs
+                changed.append(ChangedClip(part.clips[clip], tuple(explanations), tuple(events), count, len(after)))
         return changed, amiss, wrong
 
     def _alike(self, *tables: pa.Table | None) -> tuple[list[pa.Table | None], Fraction]:
@@ -623,27 +614,6 @@ class Comparing:
             else:
                 framed.append(frames_of(table, hop) if events else rescaled(table, own_hop, hop))
         return framed, hop
-
-    def _changed(
-        self, clip: str, old: Rows, new: Rows, labels: Sequence[str], hop: Fraction, reordered: bool
-    ) -> ChangedClip:
-        whole = hop == Fraction(1, MICRO)
-        after = EventTable.of(new, whole)
-        if reordered:
-            return ChangedClip(clip, same=len(after), reordered=True)
-        named, old = causes(old, new, float(hop))
-        events, same = changed_events(EventTable.of(old, whole), after, labels, float(hop))
-        return ChangedClip(clip, tuple(named), tuple(events), same, len(after))
-
-
-def _differing(old: Rows, new: Rows, clips: int) -> Iterator[tuple[int, Rows, Rows, bool]]:
-    """The clips whose rows differ, with the sorted rows of both versions, and whether only their order differs."""
-    same = same_by_clip(old, new, clips)
-    a, b = (in_order(taken(side, ~same[side["clip"]])) for side in (old, new))
-    reordered = same_by_clip(a, b, clips)
-    for clip in np.flatnonzero(~same).tolist():
-        was, now = (slice(*side["clip"].searchsorted([clip, clip + 1])) for side in (a, b))
-        yield clip, taken(a, was), taken(b, now), bool(reordered[clip])
 
 
 def versions(
@@ -680,5 +650,6 @@ def changed_clips(old: SideLabels, new: SideLabels, force: bool) -> list[Changed
     for clips, amiss, wrong in parallel_map(work, parts, what="comparing", size=attrgetter("size"), here=True):
         changed += clips
         faults = faults[0] + amiss, faults[1] + wrong
-    settled(list(zip((old, new), faults, strict=True)), force)
+    for side, errors in zip((old, new), faults, strict=True):
+        (side.faults + errors).settle(force)
     return changed

@@ -14,7 +14,7 @@ from seldio.conversion.inputs import read_items
 from seldio.differences import items as item_changes
 from seldio.differences import labels as label_changes
 from seldio.differences.items import ItemChanges, compared_items
-from seldio.differences.labels import ChangedClip, ChangedEvent, changed_clips, versions
+from seldio.differences.labels import ChangedClip, changed_clips, versions
 from seldio.errors import UsageError
 from seldio.files import Source, open_source
 from seldio.findings import raise_errors
@@ -81,7 +81,7 @@ _KINDS = {"labels": "labels", "items": "questions", "predictions": "predictions"
 
 
 def _held(source: Source, format: Format | None) -> dict[str, list[ItemReading]]:
-    """The kinds of data in *source*, or the one that *format* is of; of questions and predictions with what was read.
+    """Return the kinds of data in *source*, or that of *format*; of questions and predictions with what was read.
 
     Raises:
         InvalidData: a file of questions or predictions has an error.
@@ -101,7 +101,7 @@ def _held(source: Source, format: Format | None) -> dict[str, list[ItemReading]]
 
 
 def _as_one(title: str, reports: Sequence[Difference]) -> Difference:
-    """The reports on labels, questions and predictions as one: tables of the same name have the columns of all."""
+    """Join the reports on labels, questions and predictions as one: tables of the same name have the columns of all."""
     tables: dict[str, list[Table]] = {}
     for table in (table for report in reports for table in report.tables):
         tables.setdefault(table.name, []).append(table)
@@ -141,10 +141,6 @@ def _over(common: int, noun: str, changed: int | None, several: bool) -> str:
     return f"{first} ({counts})" if several else f"{first}: {counts}"
 
 
-def _few(names: Sequence[str]) -> str:
-    return listed(list(names), _NAMED)
-
-
 def _one(words: str, count: int) -> str:
     """Return *words* in the singular for one."""
     noun, _, change = words.partition(" ")
@@ -176,17 +172,20 @@ def _label_report(
     rows: list[tuple[Cell, ...]] = []
     for cause in dict.fromkeys(cause for clip in changed for cause in clip.causes):
         clips = [clip for clip in changed if cause in clip.causes]
-        where = "all clips" if len(clips) == total > 1 else _few([clip.clip for clip in clips])
+        where = "all clips" if len(clips) == total > 1 else listed([clip.clip for clip in clips], _NAMED)
         rows.append((cause, len(clips), sum(clip.count for clip in clips), where))
     for kind, words in label_changes.KINDS.items():
         events = [(clip.clip, event) for clip in changed for event in clip.events if kind in event.kinds]
         if events:
             names = [*dict.fromkeys(clip for clip, _ in events)]
-            where = _renamings([event for _, event in events]) if kind == "renamed" else _few(names)
+            where = listed(names, _NAMED)
+            if kind == "renamed":
+                counts = Counter(event.details[event.kinds.index("renamed")] for _, event in events)
+                where = listed([f"{text} ({count:,})" for text, count in counts.most_common()], _NAMED)
             rows.append((_one(words, len(events)), len(names), len(events), where))
     for words, side, other in (("clips dropped", old, new), ("clips added", new, old)):
         if names := sorted(side.clips.keys() - other.clips.keys()):
-            rows.append((_one(words, len(names)), len(names), None, _few(names)))
+            rows.append((_one(words, len(names)), len(names), None, listed(names, _NAMED)))
     for words, side, other in (("removed", old, new), ("added", new, old)):
         if fields := sorted(side.fields - other.fields):
             rows.append((f"columns {words}: {', '.join(fields)}", total, None, "all clips"))
@@ -202,15 +201,10 @@ def _label_report(
         Table("clips", "Changed clips", _CLIPS, tuple(by_clip), aside=True),
         Table("events", "Changed events", _EVENTS, tuple(by_event), aside=len(by_event) > _SHORT),
     )
-    many = f"in {plural(len(reordered), 'clip')}: {_few(reordered)}"
+    many = f"in {plural(len(reordered), 'clip')}: {listed(reordered, _NAMED)}"
     notice = Notice("row-order", f"rows are in another order, and nothing else differs, {many}")
     settings = {"old": old.layout.name, "new": new.layout.name}
     return _report(title, _over(total, "clip", len(changed), several), tables, [notice] * bool(reordered), settings)
-
-
-def _renamings(events: Sequence[ChangedEvent]) -> str:
-    counts = Counter(event.details[event.kinds.index("renamed")] for event in events)
-    return listed([f"{text} ({count:,})" for text, count in counts.most_common()], _NAMED)
 
 
 # --- questions and predictions ------------------------------------------------------------------------------------

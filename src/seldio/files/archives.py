@@ -1,7 +1,7 @@
 """Archives and compressed files: told by their first bytes, read in place, and unsafe members left out.
 
 No name from an archive reaches the disk. Members can be read in any thread and process, see
-:mod:`seldio.files.streams`.
+:mod:`seldio.files.entries`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,25 @@ from types import SimpleNamespace
 from typing import IO, Any
 
 from seldio.errors import InvalidData, SeldioError
-from seldio.files.entries import Entry, Kind, Limits, Source, check_keys, checked, hidden
-from seldio.files.streams import CHUNK, DAMAGE, Handle, Inside, Stretch, guard, open_regular, problem, special
+from seldio.files.entries import (
+    CHUNK,
+    DAMAGE,
+    Entry,
+    Handle,
+    Inside,
+    Kind,
+    Limits,
+    Source,
+    Stretch,
+    checked,
+    guard,
+    hidden,
+    open_regular,
+    problem,
+    special,
+)
 from seldio.findings import Finding, Sink
-from seldio.text import plural, printable
+from seldio.text import listed, plural, printable
 
 _Unpacker = Callable[..., Any]  # ``open`` of gzip, bz2 and lzma
 
@@ -46,8 +61,6 @@ _EXTENDED, _EXTENDED_MEMBER, _RECORD = 2**24, 2**11, 2**6
 _GLOBAL = 256  # most global records
 _ZSTANDARD = 93  # method of a zip's member
 _DIGITS = re.compile(rb"\d{100}")
-
-
 _GZIP = b"\x1f\x8b"
 _UNPACKERS: tuple[tuple[bytes, _Unpacker], ...] = (
     (_GZIP, gzip.open),
@@ -127,23 +140,18 @@ class Inflated(Packed):
 
     def __init__(self, packed: Packed, unpack: Callable[[IO[bytes]], Any], cap: int, path: str) -> None:
         self._packed, self._unpack, self._cap, self._path = packed, unpack, cap, path
-        self._start()
+        self._lock = threading.Lock()
+        self._inflated: Memory | Handle | None = None
 
-    def _start(self) -> None:
-        self._lock, self._found = threading.Lock(), None  # type: tuple[threading.Lock, Memory | Handle | None]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_lock", "_found")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._start()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Inflated, (self._packed, self._unpack, self._cap, self._path), {"closed": self.closed}
 
     def stream(self) -> IO[bytes]:
         """See :class:`Packed`."""
         with self._lock:
-            self._found = self._found or self._inflate()
-        return self._found.stream()
+            if self._inflated is None:
+                self._inflated = self._inflate()
+        return self._inflated.stream()
 
     def _inflate(self) -> Memory | Handle:
         with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
@@ -162,8 +170,8 @@ class Inflated(Packed):
     def close(self) -> None:
         """See :class:`Packed`."""
         self.closed = True
-        if self._found is not None:
-            self._found.close()
+        if self._inflated is not None:
+            self._inflated.close()
 
 
 # --- what is in them -------------------------------------------------------------------------------------
@@ -175,15 +183,15 @@ def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Li
     with ExitStack() as stack:
         stack.enter_context(closing(packed))
         with guard(path), packed.stream() as stream:
-            found, unpack = _recognised(stream)
-        if found == "file" or (found == "zip" and plain.name.lower().endswith(_WHOLE)):
+            archive, unpack = _recognised(stream)
+        if archive == "file" or (archive == "zip" and plain.name.lower().endswith(_WHOLE)):
             return Source(path, kind, (plain,) if kind == "stdin" else checked([plain], sink))
-        if unpack and found == "gzip":
+        if unpack and archive == "gzip":
             name = re.sub(r"\.(gz|bz2|xz)$", "", plain.name, flags=re.IGNORECASE)
             cap = limits.unpacked(plain.size, limits.file_bytes)
             single = Entry(path, name, -1, cap, None, partial(_single, packed, unpack), packed)
-            return Source(path, found, (single,), stack.pop_all())
-        if found == "zip":
+            return Source(path, archive, (single,), stack.pop_all())
+        if archive == "zip":
             members = _Zip(packed, path).members()
         else:
             if unpack:
@@ -191,11 +199,13 @@ def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Li
                 packed = Inflated(packed, unpack, cap, path)
                 stack.enter_context(closing(packed))
             members = tar_members(packed, path)
-        known = collected(members, path, sink, limits)
-        entries = checked(admitted(known, path, packed, sink, limits), sink)
-        if found == "tar":
-            check_keys(path, entries, sink)
-        return Source(path, found, entries, stack.pop_all())
+        readable = collected(members, path, sink, limits)
+        entries = checked(admitted(readable, path, packed, sink, limits), sink)
+        dotted = [entry.name for entry in entries if entry.name.rpartition("/")[2].count(".") > 1]
+        if archive == "tar" and dotted:
+            names = f"{plural(len(dotted), 'name')} ({listed(dotted)})"
+            sink(problem("SAF111", path, f"More than one dot in {names}"))
+        return Source(path, archive, entries, stack.pop_all())
 
 
 def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpacker | None]:
@@ -223,8 +233,6 @@ def _single(packed: Packed, unpack: _Unpacker) -> Any:
 
 #: Files of a folder that are read as what gzip packed into them: text, which is read as a whole.
 _PACKED_TEXT = re.compile(r"(?i)\.(csv|tsv|txt|json|jsonl|ndjson|eaf|jams)\.gz$")
-
-
 #: So many times as large as a file is what gzip packs into it, at most.
 _GZIP_MOST = 1032
 
@@ -317,10 +325,8 @@ class _Zip:
 
     def start(self, info: zipfile.ZipInfo) -> IO[bytes]:
         """Return a stream of a member."""
-        return self._unzstd(info) if info.compress_type == _ZSTANDARD else self.archive.open(info)
-
-    def _unzstd(self, info: zipfile.ZipInfo) -> Any:
-        """Return a stream of a member that is packed by Zstandard, which zipfile does not unpack before Python 3.14."""
+        if info.compress_type != _ZSTANDARD:  # which zipfile does not unpack before Python 3.14
+            return self.archive.open(info)
         import pyarrow as pa
 
         stream = self._packed.stream()
@@ -421,16 +427,16 @@ class _TarHeader(tarfile.TarInfo):
 
 def collected(members: Iterable[Member], path: str, sink: Sink, limits: Limits) -> list[Member]:
     """Return the members as far as the archive can be read; a finding where it is damaged or over a limit."""
-    known: list[Member] = []
+    readable: list[Member] = []
     try:
         with guard(path):
             for member in members:
-                if len(known) == limits.members:
+                if len(readable) == limits.members:
                     raise InvalidData(problem("SAF105", path, f"Holds more than {limits.members:,} members"))
-                known.append(member)
+                readable.append(member)
     except InvalidData as error:
         sink(error.finding)
-    return known
+    return readable
 
 
 def admitted(members: Sequence[Member], path: str, owner: Packed | None, sink: Sink, limits: Limits) -> Iterator[Entry]:

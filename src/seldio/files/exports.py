@@ -25,8 +25,18 @@ import pyarrow.parquet as pq
 
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.archives import Member, OnDisk, admitted, collected, safe, tar_members
-from seldio.files.entries import Entry, Limits, Source, checked, plain_file
-from seldio.files.streams import Inside, Stretch, guard, open_regular, problem
+from seldio.files.entries import (
+    Entry,
+    Inside,
+    Limits,
+    Source,
+    Stretch,
+    checked,
+    guard,
+    open_regular,
+    plain_file,
+    problem,
+)
 from seldio.findings import Sink
 from seldio.text import Displayed, listed, plural, printable
 
@@ -44,6 +54,10 @@ SIZES = b"seldio sizes"
 _KEPT = 4
 #: Before 21, pyarrow made extension types of no column unless it was asked to, and had no such option.
 _NO_EXTENSIONS = {name: False for name in signature(pq.ParquetFile).parameters if name == "arrow_extensions_enabled"}
+
+
+#: The fields of a column of files.
+_FILE = {"bytes": pa.binary(), "path": pa.string()}
 
 
 def parquet_file(source: Any, **options: Any) -> pq.ParquetFile:
@@ -140,17 +154,16 @@ class Manifest(Displayed):
 
 
 def restored(source: Source, sink: Sink, limits: Limits) -> Source:
-    """Return the files that *source* was made from if it is an export, else *source*."""
-    entry = next((entry for entry in source if entry.name == MANIFEST), None)
+    """Return the files that *source*, which has a manifest, was made from if it is an export, else *source*."""
+    entry = next(entry for entry in source if entry.name == MANIFEST)
     try:
-        if entry is None or b'"seldio_export"' not in entry.head(_HEAD):
+        if b'"seldio_export"' not in entry.head(_HEAD):
             return source
         manifest = Manifest.parse(entry.read(), entry.path)
     except InvalidData as error:
         sink(error.finding)
         return source
     except DataError:
-        assert entry is not None
         sink(problem("SAF107", entry.path, "A damaged manifest of an export"))
         return source
     if not manifest.finished:
@@ -245,7 +258,11 @@ def _cells(entry: Entry, written: Mapping[str, ExportFile], limits: Limits) -> l
 def _members(entry: Entry, stream: BinaryIO, written: Mapping[str, ExportFile], limits: Limits) -> Iterator[Member]:
     file = parquet_file(stream)
     metadata, real = file.metadata, str(entry.real)
-    columns = [column.name for column in file.schema_arrow if _holds_files(column.type)]
+    columns = [
+        column.name
+        for column in file.schema_arrow
+        if pa.types.is_struct(column.type) and {field.name: field.type for field in column.type} == _FILE
+    ]
     if metadata.num_rows * len(columns) > limits.members:
         raise InvalidData(problem("SAF105", entry.path, f"Holds more than {limits.members:,} files"))
     sizes = json.loads((file.schema_arrow.metadata or {}).get(SIZES, b"{}"))
@@ -253,7 +270,11 @@ def _members(entry: Entry, stream: BinaryIO, written: Mapping[str, ExportFile], 
     first = 0  # row of the group
     for group in range(metadata.num_row_groups):
         chunks = {name: metadata.row_group(group).column(number) for name, number in leaves.items()}
-        _check_unpacked(entry, [chunks[f"{column}.{part}"] for column in columns for part in ("bytes", "path")], limits)
+        for chunk in (chunks[f"{column}.{part}"] for column in columns for part in ("bytes", "path")):
+            packed, size = chunk.total_compressed_size, chunk.total_uncompressed_size
+            if size > limits.unpacked(packed, size):
+                what = f"A column unpacks to {size:,} bytes, from {packed:,} compressed"
+                raise InvalidData(problem("SAF105", entry.path, what))
         paths = file.read_row_group(group, [f"{column}.path" for column in columns])
         for column in columns:
             chunk = chunks[f"{column}.bytes"]
@@ -264,22 +285,6 @@ def _members(entry: Entry, stream: BinaryIO, written: Mapping[str, ExportFile], 
                 start = _stretch(stream, chunk, real, size) or Cell(real, group, column, row)
                 yield Member(cell["path"], 0, size, limits.file_bytes, chunk.data_page_offset, start)
         first += paths.num_rows
-
-
-def _holds_files(kind: pa.DataType) -> bool:
-    return pa.types.is_struct(kind) and {field.name: field.type for field in kind} == {
-        "bytes": pa.binary(),
-        "path": pa.string(),
-    }
-
-
-def _check_unpacked(entry: Entry, chunks: Sequence[Any], limits: Limits) -> None:
-    """Raise InvalidData if a column of a row group unpacks to more than it may."""
-    for chunk in chunks:
-        packed, size = chunk.total_compressed_size, chunk.total_uncompressed_size
-        if size > limits.unpacked(packed, size):
-            what = f"A column unpacks to {size:,} bytes, from {packed:,} compressed"
-            raise InvalidData(problem("SAF105", entry.path, what))
 
 
 def _stretch(stream: BinaryIO, chunk: Any, real: str, size: int) -> Stretch | None:

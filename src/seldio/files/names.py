@@ -18,13 +18,10 @@ AUDIO = tuple(suffix for suffix, kind in MEDIA.items() if kind == "audio")
 _LOSSLESS = ("wav", "flac")
 
 
-def _last(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2]
-
-
 def suffix_of(name: str) -> str:
     """Return the last suffix of a file name in lower case, without its dot; empty if it has none."""
-    return written_suffix(name).lower()
+    stem, _, suffix = name.rpartition("/")[2].rpartition(".")
+    return suffix.lower() if stem else ""
 
 
 def written_suffix(name: str) -> str:
@@ -44,7 +41,7 @@ def plain_stem(path: str) -> str:
     >>> plain_stem("foa_dev/fold3_room21_mix001.wav"), plain_stem("README")
     ('fold3_room21_mix001', '')
     """
-    return _last(path).rpartition(".")[0]
+    return path.replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
 
 
 def without_suffix(path: str) -> str:
@@ -55,7 +52,7 @@ def without_suffix(path: str) -> str:
 
 def without_suffixes(path: str) -> str:
     """Return a file name without its folders, up to its first dot: what the files of a sample or a shard share."""
-    return _last(path).partition(".")[0]
+    return path.replace("\\", "/").rpartition("/")[2].partition(".")[0]
 
 
 def media_type(name: str) -> Media | None:
@@ -70,9 +67,5 @@ def is_lossless(name: str) -> bool:
 
 def is_csv(name: str) -> bool:
     """Return whether a file is called like a table in text, in any spelling."""
-    return suffix_of(name) == "csv" or _last(name).lower() == ".csv"  # as programs that look at the end of names do
-
-
-def is_zip(name: str) -> bool:
-    """Return whether a file is called like a zip."""
-    return suffix_of(name) == "zip"
+    # ".csv" too, as programs that look at the end of names do
+    return suffix_of(name) == "csv" or name.replace("\\", "/").rpartition("/")[2].lower() == ".csv"

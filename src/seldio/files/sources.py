@@ -18,16 +18,26 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib import import_module
 from itertools import chain, islice
 from operator import attrgetter
 from typing import Any
 
 from seldio.errors import InvalidData, SeldioError, UsageError
-from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidden
+from seldio.files.entries import (
+    CHUNK,
+    DEFAULTS,
+    Entry,
+    Limits,
+    Source,
+    checked,
+    failure,
+    hidden,
+    problem,
+    special,
+)
 from seldio.files.names import suffix_of
-from seldio.files.streams import CHUNK, failure, problem, special
 from seldio.findings import Sink
 from seldio.text import clipped, meant, printable
 
@@ -67,32 +77,28 @@ def open_source(
         raise failure(given, error) from error
     real, mode, size = _followed(place, given, sink)
     if stat.S_ISDIR(mode):
-        folder = Source(given, "folder", checked(_walk(given, real, sink, limits), sink))
-        if as_it_lies or (export := _as_made(folder, sink, limits)) is not folder:
-            return folder if as_it_lies else export
-        if not any(suffix_of(entry.name) == "gz" for entry in folder):
-            return folder
-        from seldio.files.archives import inflating
-
-        return dataclasses.replace(folder, entries=inflating(folder.entries, sink, limits))
-    if stat.S_ISREG(mode):
+        source = Source(given, "folder", checked(_walk(given, real, sink, limits), sink))
+    elif stat.S_ISREG(mode):
         from seldio.files.archives import OnDisk, open_packed
 
         plain = Entry(given, os.path.basename(given), size, limits.plain(given), real)
-        packed = open_packed(plain, "file", OnDisk(real, given), sink, limits)
-        return packed if as_it_lies else _as_made(packed, sink, limits)
-    if mode:
-        sink(special(given, mode))
-    return Source(given, "file", ())
-
-
-def _as_made(source: Source, sink: Sink, limits: Limits) -> Source:
-    """Return *source*, or the files that it was made from if it is an export."""
-    if source.single or not any(entry.name == "manifest.json" for entry in source):
+        source = open_packed(plain, "file", OnDisk(real, given), sink, limits)
+    else:
+        if mode:
+            sink(special(given, mode))
+        return Source(given, "file", ())
+    if as_it_lies or source.single:
         return source
-    from seldio.files.exports import restored
+    if any(entry.name == "manifest.json" for entry in source):
+        from seldio.files.exports import restored
 
-    return restored(source, sink, limits)
+        if (export := restored(source, sink, limits)) is not source:
+            return export
+    if source.kind == "folder" and any(suffix_of(entry.name) == "gz" for entry in source):
+        from seldio.files.archives import inflating
+
+        return dataclasses.replace(source, entries=inflating(source.entries, sink, limits))
+    return source
 
 
 @contextmanager
@@ -157,7 +163,16 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
             raise failure(shown + prefix, error) from error
         for item in items:
             name, path = prefix + item.name, shown + prefix + item.name
-            real, mode, size = _resolved(item, path, top, sink)
+            try:
+                state = item.stat(follow_symlinks=False)
+            except OSError as error:
+                raise failure(path, error) from error
+            real, mode, size = item.path, state.st_mode, state.st_size
+            if stat.S_ISLNK(mode):
+                real, mode, size = _followed(item.path, path, sink)
+                if mode and not _inside(real, top):
+                    sink(problem("SAF108", path, "The link points outside the folder"))
+                    mode = 0
             if len(name) > limits.name_chars:
                 sink(problem("SAF105", path, f"The name has {len(name):,} characters"))
             elif stat.S_ISDIR(mode) and real in above:
@@ -178,21 +193,6 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
                 yield Entry(path, name, size, limits.plain(name), real)
 
 
-def _resolved(item: os.DirEntry[str], path: str, top: str, sink: Sink) -> tuple[str, int, int]:
-    """Return the real path, mode and size of what stands in a folder; mode 0 for a bad link."""
-    try:
-        state = item.stat(follow_symlinks=False)
-    except OSError as error:
-        raise failure(path, error) from error
-    if not stat.S_ISLNK(state.st_mode):
-        return item.path, state.st_mode, state.st_size
-    real, mode, size = _followed(item.path, path, sink)
-    if mode and not any((real + os.sep).startswith(place.rstrip(os.sep) + os.sep) for place in real_places(top)):
-        sink(problem("SAF108", path, "The link points outside the folder"))
-        mode = 0
-    return real, mode, size
-
-
 def _followed(link: str, path: str, sink: Sink) -> tuple[str, int, int]:
     """Return the real path, mode and size of what *link* leads to; mode 0 if it leads nowhere."""
     try:
@@ -209,45 +209,35 @@ def _followed(link: str, path: str, sink: Sink) -> tuple[str, int, int]:
 # --- sources that are fetched first ----------------------------------------------------------------------
 
 
-def beside(path: str) -> list[str]:
-    """Return names in the folder of *path* (which may not exist) that *path* may have meant."""
-    folder = path.rstrip(os.sep).removesuffix(_last(path))
-    try:
-        with os.scandir(folder or os.curdir) as found:
-            return [folder + entry.name for entry in islice(found, _BESIDE)]
-    except (OSError, ValueError):
-        return []
-
-
-def _last(path: str) -> str:
-    return path.rstrip(os.sep).rpartition(os.sep)[2]
-
-
 #: Names are compared with a mistyped one only up to this number.
 _BESIDE = 1000
 
 
+def beside(path: str) -> list[str]:
+    """Return names in the folder of *path* (which may not exist) that *path* may have meant."""
+    folder = "".join(path.rstrip(os.sep).rpartition(os.sep)[:2])
+    try:
+        with os.scandir(folder or os.curdir) as items:
+            return [folder + item.name for item in islice(items, _BESIDE)]
+    except (OSError, ValueError):
+        return []
+
+
 def no_such(path: str) -> UsageError:
     """Return the error for a path that nothing has."""
-    name, near = _last(path), {_last(each): each for each in beside(path)}
-    close = meant(name, near, near.__getitem__)
+    near = {each.rpartition(os.sep)[2]: each for each in beside(path)}
+    close = meant(path.rstrip(os.sep).rpartition(os.sep)[2], near, near.__getitem__)
     return UsageError(f"no such file or folder: {clipped(path, 200)}{close}")
-
-
-def is_remote(source: str) -> bool:
-    """Return whether *source* has to be fetched first."""
-    return source.startswith("hf://")
 
 
 def on_this_machine(source: str, limits: Limits) -> str:
     """Return the path of *source* on disk, which is fetched first if it is remote."""
-    if not is_remote(source):
+    if not source.startswith("hf://"):
         return source
     return str(import_module("seldio.hub.repository").fetch_address(source, limits))
 
 
 # --- files that other files name -------------------------------------------------------------------------
-
 
 #: How many folders above the file that names another one its dataset may begin.
 LEVELS = 3
@@ -261,25 +251,18 @@ class Lookup:
     """
 
     def __init__(self, source: Source) -> None:
-        self._source = source
-        self._there: dict[str, list[str]] = {}  # folders of paths: where they are
-
-    @cached_property
-    def _entries(self) -> dict[str, Entry]:
-        return {entry.name: entry for entry in self._source}
-
-    @cached_property
-    def _bases(self) -> list[str]:
-        return bases_of(self._source)
+        self._entries = {entry.name: entry for entry in source}
+        self._bases = bases_of(source)
+        self._bases_with: dict[str, list[str]] = {}  # by the folder of a path: the bases that have such a folder
 
     def find(self, path: str, name: str = "") -> Entry | None:
         """Return the file that the entry *name* calls *path* (a POSIX path); None where there is none."""
         path = path.removeprefix("./")
         inside = (self._entries.get(folder + path) for folder in _above(name))
         folder = path.rpartition("/")[0]
-        if folder not in self._there:  # most often, there are no recordings at all
-            self._there[folder] = [base for base in self._bases if os.path.exists(f"{base or '.'}/{folder}")]
-        outside = (on_disk(base, path) for base in self._there[folder])
+        if folder not in self._bases_with:  # most often, there are no recordings at all
+            self._bases_with[folder] = [base for base in self._bases if os.path.exists(f"{base or '.'}/{folder}")]
+        outside = (on_disk(base, path) for base in self._bases_with[folder])
         return next(filter(None, chain(inside, outside)), None)
 
 
@@ -298,14 +281,18 @@ def on_disk(base: str, name: str) -> Entry | None:
     if not os.path.exists(shown):  # most often, and quicker to ask
         return None
     real = os.path.realpath(shown)
-    places = real_places(os.path.abspath(base))  # kept, so that it must not depend on where the program is
-    if not any(real.startswith(top.rstrip(os.sep) + os.sep) for top in places) or not os.path.isfile(real):
+    if not _inside(real, os.path.abspath(base)) or not os.path.isfile(real):
         return None
     return Entry(shown, name, os.path.getsize(real), DEFAULTS.file_bytes, real)
 
 
+def _inside(real: str, base: str) -> bool:
+    """Return whether a file or folder below *base*, an absolute path, may really lie at *real*."""
+    return any((real + os.sep).startswith(place.rstrip(os.sep) + os.sep) for place in _real_places(base))
+
+
 @lru_cache(maxsize=1024)
-def real_places(base: str) -> tuple[str, ...]:
+def _real_places(base: str) -> tuple[str, ...]:
     """Return the folders in which a file below *base* may really lie: itself, and in a cache of the Hub the blobs."""
     real = os.path.realpath(base)
     above = re.match(r"(.+)[/\\]snapshots(?:[/\\]|$)", real)
@@ -315,7 +302,7 @@ def real_places(base: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def _above(name: str) -> list[str]:
-    """The folder of an entry and all above it up to the root, each with a slash at its end; the root is empty."""
+    """Return the folder of an entry and all above it, each with a slash at its end; the root is empty."""
     parts = name.split("/")[:-1]
     return ["".join(part + "/" for part in parts[:count]) for count in range(len(parts), -1, -1)]
 
@@ -346,20 +333,15 @@ def is_own(entry: Entry) -> bool:
     return entry.name.rpartition("/")[2] == OWN
 
 
-def is_path_of_own(name: str) -> bool:
-    """Return whether the name of a format is the path of such a file."""
-    return name.endswith(".toml")
-
-
 def own_files(source: Source) -> list[tuple[Entry, str, str]]:
     """Return the files in which the datasets of a source say what they are.
 
     Each comes with the folder of the source that it speaks of, and with the folder below its own that the source is.
     Where there is none in the root, the nearest in a folder above speaks of all.
     """
-    found = [(entry, entry.name.removesuffix(OWN), "") for entry in source.every or source.entries if is_own(entry)]
-    if source.kind not in ("file", "folder") or any(not folder for _, folder, _ in found):
-        return found
+    files = [(entry, entry.name.removesuffix(OWN), "") for entry in source.every or source.entries if is_own(entry)]
+    if source.kind not in ("file", "folder") or any(not folder for _, folder, _ in files):
+        return files
     top = os.path.abspath(source.path)
     place = top if source.kind == "folder" else os.path.dirname(top)
     for _ in range(LEVELS + (source.kind == "file")):
@@ -367,5 +349,5 @@ def own_files(source: Source) -> list[tuple[Entry, str, str]]:
         shown = top if os.path.isabs(source.path) else os.path.relpath(top)
         if (entry := on_disk("" if shown == "." else shown, OWN)) is not None:
             below = os.path.relpath(place, top).replace(os.sep, "/")
-            return [*found, (entry, "", "" if below == "." else f"{below}/")]
-    return found
+            return [*files, (entry, "", "" if below == "." else f"{below}/")]
+    return files

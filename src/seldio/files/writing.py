@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from seldio.errors import SeldioError, UsageError
-from seldio.files.streams import SAFE, failure
+from seldio.files.entries import SAFE, failure
 from seldio.text import printable
 
 Place = str | os.PathLike[str]
@@ -75,6 +75,10 @@ class _Folder(NamedTuple):
             raise UsageError(f"{shown} is a link, and outputs are not written through links in their folder: remove it")
         return state
 
+    def rename(self, old: str, new: str) -> None:
+        """Give a file in it another name."""
+        os.replace(self.at(old), self.at(new), src_dir_fd=self.handle, dst_dir_fd=self.handle)
+
     def close(self) -> None:
         """Let go of it."""
         if self.handle is not None:
@@ -107,13 +111,13 @@ def input_at(path: Place, inputs: Iterable[object]) -> str | None:
     An input may name a split as well (``labels.zip:dev-test``), which is not part of its path.
     """
     place = os.path.realpath(path)
-    for one in inputs if Path(place).exists() else ():
-        if isinstance(one, str | os.PathLike) and one:
-            name = str(os.fspath(one))
-            for each in filter(None, (name, name.rpartition(":")[0])):
-                real = os.path.realpath(each)
+    for given in inputs if Path(place).exists() else ():
+        if isinstance(given, str | os.PathLike) and given:
+            name = str(os.fspath(given))
+            for candidate in filter(None, (name, name.rpartition(":")[0])):
+                real = os.path.realpath(candidate)
                 if place == real or place.startswith(f"{real}{os.sep}"):
-                    return each
+                    return candidate
     return None
 
 
@@ -146,8 +150,13 @@ def atomic_write(path: Place, below: Place | None = None) -> Iterator[BinaryIO]:
             raise UsageError(f"cannot write {printable(shown)}: it is not a regular file")
         temp = f"{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}.tmp"
         try:
-            handle = _create(folder, temp, old)
+            handle = os.open(folder.at(temp), _WRITE, 0o666 if old is None else 0o600, dir_fd=folder.handle)
             try:
+                if old is not None and hasattr(os, "fchmod"):  # the new file has the owner and mode of the old one
+                    with suppress(OSError):
+                        os.fchown(handle, old.st_uid, old.st_gid)
+                    with suppress(OSError):
+                        os.fchmod(handle, old.st_mode & 0o777)
                 with open(handle, "wb", closefd=False) as stream:
                     yield stream
                 if waiting is None:
@@ -155,7 +164,7 @@ def atomic_write(path: Place, below: Place | None = None) -> Iterator[BinaryIO]:
             finally:
                 os.close(handle)
             if waiting is None:
-                _rename(folder, temp, name)
+                folder.rename(temp, name)
                 _sync(folder)
             else:
                 waiting.append(_Written(parent, below, temp, name, shown))
@@ -209,7 +218,7 @@ def many_files() -> Iterator[None]:
             with _named(parent), _opened(parent, together[0].below) as folder:
                 for file in together:
                     with _named(file.shown):
-                        _rename(folder, file.temp, file.name)
+                        folder.rename(file.temp, file.name)
                 _sync(folder)
     except BaseException:
         for file in files:
@@ -311,21 +320,6 @@ def link(path: Place, target: Place, below: Place) -> None:
 def _unlink(folder: _Folder, name: str) -> None:
     with suppress(OSError):
         os.unlink(folder.at(name), dir_fd=folder.handle)
-
-
-def _rename(folder: _Folder, old: str, new: str) -> None:
-    os.replace(folder.at(old), folder.at(new), src_dir_fd=folder.handle, dst_dir_fd=folder.handle)
-
-
-def _create(folder: _Folder, temp: str, old: os.stat_result | None) -> int:
-    """Return a new file with the owner and mode of an *old* one, if there is one."""
-    handle = os.open(folder.at(temp), _WRITE, 0o666 if old is None else 0o600, dir_fd=folder.handle)
-    if old is not None and hasattr(os, "fchmod"):
-        with suppress(OSError):
-            os.fchown(handle, old.st_uid, old.st_gid)
-        with suppress(OSError):
-            os.fchmod(handle, old.st_mode & 0o777)
-    return handle
 
 
 def _sync(folder: _Folder, name: str = ".") -> None:

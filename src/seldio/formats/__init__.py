@@ -6,7 +6,7 @@ What lists formats (``seldio formats``, completion, names that are meant) reads 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from itertools import chain
@@ -32,6 +32,8 @@ _F = TypeVar("_F", bound="Format")
 
 #: A file is taken for a format that it looks like at least so much.
 LIKELY = 0.5
+#: Bytes at the beginning of a file that are looked at.
+_LOOK = 1 << 16
 _JSON = rb"\A(\xef\xbb\xbf)?\s*[\[{]"
 _HEADER = rb"\A(\xef\xbb\xbf)?[\s\"']*[^\d\s\[{]"
 
@@ -41,29 +43,21 @@ class Home(NamedTuple):
 
     module: str
     table: str  # the format, or the tuple of formats, in it
-    holds: str  # labels of a tool or another dataset, labels, or items
+    holds: str  # labels of a tool, labels, or items
     head: bytes  # a pattern that the first bytes hold, wherever one of the formats is likely; empty if none ever is
     name: str = ""  # or a pattern that the name holds
 
     def may_hold(self, data: bytes, name: str) -> bool:
         """Return whether a file can be of one of the formats; *data* is its content, or the beginning of it."""
-        named = self.name and _finder(self.name)(name)
-        return bool(named or (self.head and _finder(self.head)(data, 0, _LOOK)))
+        if self.name and re.search(self.name, name):
+            return True
+        look = re.match if self.head.startswith(rb"\A") else re.search  # a search tries an anchor everywhere
+        return bool(self.head) and look(self.head, data[:_LOOK]) is not None
 
     def formats(self) -> tuple[Format, ...]:
         """Return the formats, loaded."""
-        found = getattr(import_module(f"seldio.formats.{self.module}"), self.table)
-        return found if isinstance(found, tuple) else (found,)
-
-
-_LOOK = 1 << 16
-
-
-@cache
-def _finder(pattern: Any) -> Callable[..., object]:
-    """Return a function that looks for a pattern, only at the beginning if the pattern is anchored there."""
-    compiled = re.compile(pattern)
-    return compiled.match if pattern[:2] in (r"\A", rb"\A") else compiled.search
+        table = getattr(import_module(f"seldio.formats.{self.module}"), self.table)
+        return table if isinstance(table, tuple) else (table,)
 
 
 #: Every format, in the order of ``seldio formats``, which decides between equals.
@@ -108,8 +102,8 @@ def index() -> tuple[ListedFormat, ...]:
     listed = tuple(ListedFormat(*row) for row in plugins.index("formats"))
     if not (plugins.data_folders() or plugins.entry_points("formats")):
         return listed
-    known = {one.name: one for one in listed}
-    return tuple(known.get(format.name) or ListedFormat.of(format) for format in _every())
+    by_name = {format.name: format for format in listed}
+    return tuple(by_name.get(format.name) or ListedFormat.of(format) for format in _every())
 
 
 def _outside(kind: str) -> tuple[Any, ...]:
@@ -129,7 +123,7 @@ def _every(*holds: str) -> tuple[Any, ...]:
 
 _TABLES = {
     "FORMATS": (),
-    "LABEL_FORMATS": ("labels", "tool", "dataset"),
+    "LABEL_FORMATS": ("labels", "tool"),
     "TOOLS": ("tool",),
     "ITEM_FORMATS": ("items",),
 }
@@ -150,20 +144,18 @@ def __getattr__(name: str) -> Any:
 
 def _named(name: str) -> Iterator[Format]:
     """Yield the formats with this name or alias: of labels, of questions."""
-    from seldio.files.sources import is_path_of_own
-
     if name.startswith("fields:"):
         from seldio.formats import own_keys
 
         yield own_keys.named(name)
-    elif is_path_of_own(name):
+    elif name.endswith(".toml"):
         from seldio.formats import own_dataset
 
         yield own_dataset.in_file(name)
-    for one in index():
-        if name == one.name or name in one.aliases:
-            home = next((home for home in HOMES if home.module == one.home), None)
-            yield from (each for each in (home.formats() if home else _every()) if each.name == one.name)
+    for listed in index():
+        if name == listed.name or name in listed.aliases:
+            home = next((home for home in HOMES if home.module == listed.home), None)
+            yield from (format for format in (home.formats() if home else _every()) if format.name == listed.name)
 
 
 def named(name: str, kind: type[_F]) -> _F | None:
@@ -176,8 +168,8 @@ def named(name: str, kind: type[_F]) -> _F | None:
 
 def of_questions(name: str) -> ItemFormat | None:
     """Return the format of questions or predictions called *name*, if there is one; no other is loaded to see that."""
-    found = next((cast("ItemFormat", format) for format in _named(name) if format.holds != "events"), None)
-    return found if found is None or found.name == name else found.under(name)
+    format = next((cast("ItemFormat", format) for format in _named(name) if format.holds != "events"), None)
+    return format if format is None or format.name == name else format.under(name)
 
 
 @overload
@@ -204,7 +196,7 @@ def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
 
     if on_disk(name, OWN) is not None:
         return UnknownFormat(f"unknown format {name!r}; did you mean {name.rstrip('/')}/{OWN}?")
-    close = text.meant(name, [*(name for one in index() for name in (one.name, *one.aliases)), *more])
+    close = text.meant(name, [*(name for listed in index() for name in (listed.name, *listed.aliases)), *more])
     return UnknownFormat(f"unknown format {name!r}{close or '; seldio formats lists those of labels and questions'}")
 
 
@@ -222,7 +214,7 @@ def by_content(data: bytes, name: str) -> LabelFormat | None:
         if format.likes(data, name) >= LIKELY:
             return format  # type: ignore[no-any-return]
     for home in HOMES:
-        if (home.holds in ("tool", "dataset") or home.module == "dcase_json") and home.may_hold(data, name):
+        if (home.holds == "tool" or home.module == "dcase_json") and home.may_hold(data, name):
             for format in home.formats():
                 if format.likes(data, name) >= LIKELY:
                     return format  # type: ignore[return-value]
@@ -243,11 +235,11 @@ def stem_of(name: str) -> str:
 @cache
 def _stems() -> dict[str, list[re.Pattern[str]]]:
     """Return the patterns of stems in file names, by suffix."""
-    found: dict[str, list[re.Pattern[str]]] = {}
-    for one in index():
-        for suffix in (one.suffix, *one.also) if one.stem else ():
-            found.setdefault(suffix, []).append(re.compile(one.stem))
-    return found
+    stems: dict[str, list[re.Pattern[str]]] = {}
+    for listed in index():
+        for suffix in (listed.suffix, *listed.also) if listed.stem else ():
+            stems.setdefault(suffix, []).append(re.compile(listed.stem))
+    return stems
 
 
 def format_of_file(data: bytes, name: str) -> Format | None:
@@ -257,14 +249,13 @@ def format_of_file(data: bytes, name: str) -> Format | None:
     """
     numbers = data[:2].lstrip(b'"')[:1].isdigit()  # no question begins so
     homes = [home for home in HOMES if not (numbers and home.holds == "items") and home.may_hold(data, name)]
-    some = [(format.likes(data, name), format) for home in homes for format in home.formats()]
-    some += [(format.likes(data, name), format) for format in _outside("LabelFormat")]
-    some += [(format.likes(data, name), format) for format in (() if numbers else _outside("ItemFormat"))]
-    return _likeliest(some)
+    formats = [format for home in homes for format in home.formats()]
+    formats += (*_outside("LabelFormat"), *(() if numbers else _outside("ItemFormat")))
+    return _likeliest([(format.likes(data, name), format) for format in formats])
 
 
 def of_table(schema: pa.Schema) -> ItemFormat | None:
-    """The format of questions that a Parquet file looks like most, by its columns; None where it looks like none."""
+    """Return the format of questions that the columns of a Parquet file look like most; None where like none."""
     from seldio.formats.item_parquet import FORMATS
 
     return _likeliest((format.likes_table(schema), format) for format in FORMATS)
@@ -272,9 +263,9 @@ def of_table(schema: pa.Schema) -> ItemFormat | None:
 
 def _likeliest(likes: Iterable[tuple[float, _F]]) -> _F | None:
     most, best = 0.0, None
-    for likely, one in likes:
+    for likely, format in likes:
         if likely > most:
-            most, best = likely, one
+            most, best = likely, format
         if most >= 1:  # sure
             break
     return best if most >= LIKELY else None

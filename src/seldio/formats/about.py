@@ -39,7 +39,7 @@ class Results(NamedTuple):
     short: str = ""  # what tells them from others over the same split
 
     def cell(self, row: Mapping[str, Any], column: str) -> Any:
-        """A number as scores have it, shares from 0 to 1; with its interval ``[number, low, high]``; None without."""
+        """Return a number as scores have it, shares from 0 to 1; ``[number, low, high]`` with its interval; or None."""
         value, share = row.get(column), self.columns.get(column) == "%"
         several = [
             float(f"{each}e-2") if share else each
@@ -68,8 +68,8 @@ class KnownDataset:
     @property
     def sizes(self) -> tuple[int, ...]:
         """How many questions all of it has; none of what holds no questions."""
-        known = benchmarks.find(self.name)
-        return known.sizes if known is not None else ()
+        benchmark = benchmarks.find(self.name)
+        return benchmark.sizes if benchmark is not None else ()
 
     @property
     def download(self) -> str:
@@ -79,21 +79,20 @@ class KnownDataset:
     @cached_property
     def citations(self) -> tuple[Citation, ...]:
         """How to cite it; an entry may be that of another dataset."""
-        found = (
-            (each, about(each["of"]).citations[0].bibtex if "of" in each else each["bibtex"])
+        return tuple(
+            Citation(each["what"], (about(each["of"]).citations[0].bibtex if "of" in each else each["bibtex"]).strip())
             for each in self.record.get("cite", ())
         )
-        return tuple(Citation(each["what"], bibtex.strip()) for each, bibtex in found)
 
     @property
     def lists(self) -> Iterator[Mapping[str, Any]]:
         """Other tables: their ``title``, ``columns``, and rows by column."""
         yield from self.record.get("lists", ())
-        known = benchmarks.find(self.name)
-        if known is not None and known.tasks:
+        benchmark = benchmarks.find(self.name)
+        if benchmark is not None and benchmark.tasks:
             rows = [
                 {"task": name, **({"questions": task["weight"]} if "weight" in task else {})}
-                for name, task in known.tasks.items()
+                for name, task in benchmark.tasks.items()
             ]
             rows.sort(key=lambda row: -row.get("questions", 0))
             yield {"title": "Tasks", "columns": list(rows[0]), "rows": rows}
@@ -124,17 +123,13 @@ def _read(file: str) -> KnownDataset:
     return KnownDataset(tomllib.loads((_FOLDER / file).read_text("utf-8")))
 
 
-def _outside() -> Iterator[KnownDataset]:
-    """Yield the facts from the files of datasets from outside."""
-    for record in plugins.datasets():
-        if "place" in record and ("license" in record or "cite" in record):
-            yield _cited(record)
-
-
 def every() -> tuple[KnownDataset, ...]:
     """Return all known datasets and benchmarks."""
-    own = sorted((_read(file.name) for file in _FOLDER.iterdir()), key=lambda known: int(known.record["order"]))
-    return tuple({one.name: one for one in (*own, *_outside())}.values())
+    facts = sorted((_read(file.name) for file in _FOLDER.iterdir()), key=lambda dataset: int(dataset.record["order"]))
+    for record in plugins.datasets():
+        if "place" in record and ("license" in record or "cite" in record):
+            facts.append(_cited(record))
+    return tuple({dataset.name: dataset for dataset in facts}.values())
 
 
 def find(name: str) -> KnownDataset | None:
@@ -142,50 +137,32 @@ def find(name: str) -> KnownDataset | None:
     lowered = name.lower()
     if any(file.name == f"{lowered}.toml" for file in _FOLDER.iterdir()):  # no other is read
         return _read(f"{lowered}.toml")
-    return next((one for one in every() if lowered in (one.name, *one.record.get("aliases", ()))), None)
-
-
-def _described(path: str) -> KnownDataset | None:
-    """Return what the dataset.toml in a folder says of citing it; None where there is no such file.
-
-    Raises:
-        UsageError: it says nothing of that, or cannot be read.
-    """
-    folder = Path(path)
-    file = folder if folder.name == "dataset.toml" else folder / "dataset.toml"
-    if not file.is_file():
-        return None
-    try:
-        record = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{printable(str(file))} cannot be read: {error}") from None
-    if not isinstance(record.get("cite"), str):
-        raise UsageError(f'{printable(str(file))} has no citation: write cite = """@misc{{…}}""" there')
-    return _cited(record)
+    names = ((dataset, (dataset.name, *dataset.record.get("aliases", ()))) for dataset in every())
+    return next((dataset for dataset, each in names if lowered in each), None)
 
 
 def _cited(record: Mapping[str, Any]) -> KnownDataset:
     cite = [{"what": "the data", "bibtex": record["cite"]}] if "cite" in record else []
-    known = {"name": record["name"], "title": record.get("title"), "cite": cite, "license": record.get("license", "")}
-    return KnownDataset(known)
+    facts = {"name": record["name"], "title": record.get("title"), "license": record.get("license", "")}
+    return KnownDataset({**facts, "cite": cite})
 
 
 def about(name: str) -> KnownDataset:
-    """Return the same.
+    """Return the dataset or benchmark called *name*.
 
     Raises:
         UsageError: there is none; the message lists what there is.
     """
-    if (found := find(name)) is not None:
-        return found
-    names = [one.name for one in every()]
+    if (dataset := find(name)) is not None:
+        return dataset
+    names = [dataset.name for dataset in every()]
     raise UsageError(f"unknown dataset {clipped(name)!r}; choose from {', '.join(names)}{meant(name, names)}")
 
 
-def with_address(said: str, name: str) -> str:
-    """Return *said*, and where to download the dataset or benchmark called *name*, where that is known."""
-    known = find(name)
-    return f"{said}: {known.download}" if known is not None and known.download else said
+def with_address(sentence: str, name: str) -> str:
+    """Return a *sentence*, and where to download the dataset or benchmark called *name*, where that is known."""
+    dataset = find(name)
+    return f"{sentence}: {dataset.download}" if dataset is not None and dataset.download else sentence
 
 
 def bibtex(names: Iterable[str]) -> str:
@@ -194,8 +171,19 @@ def bibtex(names: Iterable[str]) -> str:
     Raises:
         UsageError: there is no such dataset or benchmark, or its dataset.toml has no citation.
     """
-    found: dict[str, str] = {}
-    for known in (_described(name) or about(name) for name in names):
-        for what, entry in known.citations:
-            found.setdefault(entry, f"% {known.name}: {what}\n{entry}")
-    return "\n\n".join(found.values())
+    entries: dict[str, str] = {}
+    for name in names:
+        file = Path(name) if Path(name).name == "dataset.toml" else Path(name, "dataset.toml")
+        if not file.is_file():
+            dataset = about(name)
+        else:
+            try:
+                record = tomllib.loads(file.read_text("utf-8"))
+            except (OSError, ValueError) as error:
+                raise UsageError(f"{printable(str(file))} cannot be read: {error}") from None
+            if not isinstance(record.get("cite"), str):
+                raise UsageError(f'{printable(str(file))} has no citation: write cite = """@misc{{…}}""" there')
+            dataset = _cited(record)
+        for what, entry in dataset.citations:
+            entries.setdefault(entry, f"% {dataset.name}: {what}\n{entry}")
+    return "\n\n".join(entries.values())

@@ -173,13 +173,9 @@ class LabelReading(Reading):
     parts: Sequence[FileRows]  # the files
     whole: frozenset[str] = frozenset()  # fields of which no cell has a decimal point
 
-    @cached_property
-    def _firsts(self) -> list[int]:
-        return [part.first for part in self.parts]
-
     def part_of(self, row: int) -> FileRows:
         """Return the file that row number *row* of the table came from."""
-        return self.parts[bisect.bisect_right(self._firsts, row) - 1]
+        return self.parts[bisect.bisect_right(self.parts, row, key=lambda part: part.first) - 1]
 
     def path_of(self, row: int | None) -> str:
         """See :meth:`Reading.path_of`."""
@@ -256,10 +252,6 @@ class LabelFormat(Format):
         """Return the text of a file of a tool in which what the rules *codes* found is put right."""
         return text
 
-    def origin(self, parts: Sequence[FileRows]) -> Origin:
-        """Return the metadata of a table read from *parts*."""
-        return Origin(self.name, self.vocabulary, tuple(part.origin for part in parts))
-
 
 def assembled(
     format: LabelFormat, columns: dict[str, Any], parts: Sequence[FileRows], whole: frozenset[str] = frozenset()
@@ -272,4 +264,5 @@ def assembled(
     codes = np.repeat(np.arange(len(parts), dtype=np.int32), np.array([part.rows for part in parts], dtype=np.int64))
     names = from_texts(part.origin.clip for part in parts)
     table = pa.table({"clip": pa.DictionaryArray.from_arrays(from_numpy(codes), names), **columns})
-    return LabelReading(format, with_origin(table, format.origin(parts)), parts, whole)
+    origin = Origin(format.name, format.vocabulary, tuple(part.origin for part in parts))
+    return LabelReading(format, with_origin(table, origin), parts, whole)

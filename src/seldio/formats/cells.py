@@ -88,6 +88,12 @@ _BINARY = {
 }  # fmt: skip
 
 
+def plain_lines(data: bytes) -> bytes:
+    """Return *data* with LF at the end of every line, and without a byte order mark."""
+    data = data.removeprefix(codecs.BOM_UTF8)
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
 def from_utf16(data: bytes) -> str | None:
     """Return the text of a file in UTF-16, with or without its mark; None where it is not, or does not decode."""
     names = ["utf-16"] if data.startswith(_UTF16) else []
@@ -127,11 +133,10 @@ def encoding_problem(path: str, data: bytes) -> Finding | None:
 
 def _at(rule: Rule, path: str, data: bytes, position: int, message: str, value: str, hint: str) -> Finding:
     """Return a finding about one byte; a byte order mark does not count as a character of line 1."""
-    before = data[:position].removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    rest = re.compile(rb"[^\r\n]*+").match(data, position)
-    assert rest is not None
+    before = plain_lines(data[:position])
+    behind = re.split(rb"[\r\n]", data[position:], maxsplit=1)[0]
     line = before[before.rfind(b"\n") + 1 :].decode(errors="replace")
-    excerpt, column = line + rest.group().decode(errors="replace"), len(line) + 1
+    excerpt, column = line + behind.decode(errors="replace"), len(line) + 1
     return rule.at(path, message, hint, before.count(b"\n") + 1, column, value, excerpt)
 
 
@@ -140,7 +145,8 @@ def _at(rule: Rule, path: str, data: bytes, position: int, message: str, value: 
 #: Minus signs and dashes that word processors and spreadsheets put instead of a minus.
 _DASHES = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
 _TYPESET = str.maketrans(dict.fromkeys(_DASHES, "-") | dict.fromkeys("°º˚"))
-_CONTROL = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_HIDDEN}]")
+#: A terminal escape, a bidirectional control or another invisible character.
+CONTROL_CHARACTER = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_HIDDEN}]")
 #: The fields that a dataset of one's own may leave unknown, and what stands for no value there.
 UNKNOWABLE = ("azimuth", "elevation", "distance")
 ABSENT = -1000
@@ -196,20 +202,6 @@ def absent(field: str) -> tuple[str, str]:
     return f"no {_NOUNS.get(field, field)} is given", _INSTEAD.get(field, "leave out rows where nothing was detected")
 
 
-def control_character(text: str) -> tuple[str, str, int] | None:
-    """Say what a terminal escape, bidirectional control or other invisible character is, what to do, and its place."""
-    if (match := _CONTROL.search(text)) is None:
-        return None
-    return CONTROL.says.format(control=printable(match[0])), CONTROL.hint, match.start()
-
-
-def _without_exponent(text: str) -> str | None:
-    """Return the same number without its exponent; None where that would be long."""
-    plain = format(Decimal(text), "f")
-    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
-    return None if len(plain) > 20 else "0" if plain == "-0" else plain
-
-
 class CellFault(NamedTuple):
     """One way in which cells are wrong."""
 
@@ -229,7 +221,7 @@ _ODD = "is {text}, not a plain decimal number"
 _SIGNS = "write numbers using only 0-9, - and ."
 _POINT = "write it without a decimal point: the official loaders call int() on it"
 _CLEAN = "remove it: such characters can garble a terminal or hide text"
-CONTROL = CellFault("SAF201", _CONTROL.pattern, "an invisible control character ({control}) in a cell", _CLEAN)
+CONTROL = CellFault("SAF201", CONTROL_CHARACTER.pattern, "an invisible control character ({control}) in a cell", _CLEAN)
 #: What may be wrong with a cell that is not in the grammar of its column: the first that matches is it.
 FAULTS: tuple[CellFault, ...] = (
     CellFault("SYN123", "(N)", "whitespace around a number, other than spaces after a comma", "remove it", r"\1"),
@@ -293,10 +285,10 @@ class CellProblem(NamedTuple):
 
     @property
     def shown(self) -> tuple[str, int]:
-        """The piece of the cell that is wrong, and where it begins in it."""
+        """Return the piece of the cell that is wrong, and where it begins in it."""
         if self.fault.code == "SYN123":
             return self.cell, 0
-        if (control := _CONTROL.search(self.cell)) and self.fault.code == "SAF201":
+        if (control := CONTROL_CHARACTER.search(self.cell)) and self.fault.code == "SAF201":
             return control[0], control.start()
         return self.cell.strip(), len(self.cell) - len(self.cell.lstrip())
 
@@ -341,7 +333,10 @@ def problem(cell: str, kind: str, field: str) -> CellProblem:
         match = pattern.search(cell) if fault is CONTROL else pattern.fullmatch(text)
         if match is None or (fault.only is not None and not fault.only(text)):
             continue
-        repaired = _without_exponent(text) if fault.meant == "plain" else match.expand(fault.meant) or None
+        repaired = match.expand(fault.meant) or None if fault.meant != "plain" else format(Decimal(text), "f")
+        if repaired is not None and fault.meant == "plain":  # without the exponent, where that is not long
+            repaired = repaired.rstrip("0").rstrip(".") if "." in repaired else repaired
+            repaired = None if len(repaired) > 20 else "0" if repaired == "-0" else repaired
         if not fault.meant or (repaired is not None and PATTERNS[kind].fullmatch(repaired)):
             return CellProblem(number, repaired, cell, kind, field)
     raise AssertionError("the last row of the table matches every cell")

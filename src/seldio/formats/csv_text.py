@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
 from typing import Literal, NamedTuple
 
 from seldio.findings import Sink
@@ -23,6 +22,7 @@ from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, plural
 
 _CELL = r'(?:"((?>(?:[^"]++|"")*))"([^{0}\r\n]*+)|([^{0}\r\n]*+))([{0}]|\r\n|\r|\n|\Z)'
+_CELLS = {sign: re.compile(_CELL.format(re.escape(sign))) for sign in (",", ";", "\t", "|")}
 _SPECIAL = re.compile(r'[",\r\n]')
 BOM = "\ufeff"
 _ENDS = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
@@ -66,22 +66,16 @@ def rows(text: str, start: int = 0, delimiter: str = ",") -> Iterator[QuotedRow]
         start = row.end + len(row.newline)
 
 
-@cache
-def _cell_pattern(delimiter: str) -> re.Pattern[str]:
-    return re.compile(_CELL.format(re.escape(delimiter)))
-
-
 def row_at(text: str, start: int, delimiter: str = ",") -> QuotedRow:
     """Return the row that begins at *start*."""
     cells: list[QuotedCell] = []
-    position, pattern = start, _cell_pattern(delimiter)
+    position, pattern = start, _CELLS[delimiter]
     while True:
         match = pattern.match(text, position)
         if match is None or (match[3] or "").startswith('"'):
-            rest = text[position + 1 :].replace('""', '"')
-            return QuotedRow(
-                [*cells, QuotedCell(rest, position + 1, len(text), True, "unclosed")], start, len(text), ""
-            )
+            value = text[position + 1 :].replace('""', '"')
+            cells.append(QuotedCell(value, position + 1, len(text), True, "unclosed"))
+            return QuotedRow(cells, start, len(text), "")
         if match[1] is None:
             cells.append(QuotedCell(match[3], match.start(3), match.end(3)))
         else:
@@ -102,12 +96,12 @@ class CsvLayout:
     all_quoted: bool = False  # whether every cell stands in quotes, and not only those that need them
 
     @staticmethod
-    def of(found: Sequence[QuotedRow], bom: bool = False) -> CsvLayout:
-        """Return the layout of the text that *found* are the rows of."""
-        newlines = [row.newline for row in found if row.newline]
+    def of(rows: Sequence[QuotedRow], bom: bool = False) -> CsvLayout:
+        """Return the layout of the text that has these *rows*."""
+        newlines = [row.newline for row in rows if row.newline]
         newline = max(("\n", "\r\n", "\r"), key=newlines.count)
-        quoted = bool(found) and all(cell.quoted for row in found for cell in row.cells)
-        return CsvLayout(bom, newline, not found or found[-1].newline != "", quoted)
+        quoted = bool(rows) and all(cell.quoted for row in rows for cell in row.cells)
+        return CsvLayout(bom, newline, not rows or rows[-1].newline != "", quoted)
 
     @staticmethod
     def stored(value: object) -> CsvLayout:
@@ -162,8 +156,8 @@ class CsvTable:
         if column is not None:
             cell = self.cell(row, column)
             return self.source.place(cell.start, cell.end, cell.value)
-        found = row_at(self.source.text, self.starts[row], self.delimiter)
-        return self.source.place(found.start, found.end)
+        whole = row_at(self.source.text, self.starts[row], self.delimiter)
+        return self.source.place(whole.start, whole.end)
 
 
 def read_table(data: bytes, path: str, sink: Sink, columns: Sequence[str], delimiter: str = ",") -> CsvTable | None:
@@ -192,22 +186,13 @@ class _TableReader:
         self.sink(at.finding(READER_RULES[code], self.path, message, hint, fixable=False))
 
     def run(self, columns: Sequence[str], bom: bool) -> CsvTable | None:
-        every = [row for row in rows(self.source.text, 0, self.delimiter) if not self.blank(row)]
-        self.line_ends(every)
-        header = every[0] if every else QuotedRow([], 0, 0, "")
-        if not self.header(header, columns):
-            return None
-        kept = [row for row in self.same_width(header, every[1:]) if self.sound(row)]
-        cells = [[cell.value if cell.value or cell.quoted else None for cell in row.cells] for row in kept]
-        layout = CsvLayout.of([header, *kept], bom)
-        return CsvTable(self.source, tuple(header.values), cells, [row.start for row in kept], layout, self.delimiter)
-
-    def blank(self, row: QuotedRow) -> bool:
-        if row.blank:
-            self.report("SYN110", "blank line", row, "remove blank lines: programs that read line by line stop there")
-        return row.blank
-
-    def line_ends(self, every: Sequence[QuotedRow]) -> None:
+        every = []
+        for row in rows(self.source.text, 0, self.delimiter):
+            if row.blank:
+                hint = "remove blank lines: programs that read line by line stop there"
+                self.report("SYN110", "blank line", row, hint)
+            else:
+                every.append(row)
         counts = Counter(row.newline for row in every if row.newline)
         if len(counts) > 1:
             ends = ", ".join(f"{plural(counts[end], 'row')} with {_ENDS[end]}" for end in _ENDS if counts[end])
@@ -216,15 +201,25 @@ class _TableReader:
         elif counts["\r"]:
             hint = "end every row with LF; Git and grep see the file as a single line"
             self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", every[0], hint)
+        header = every[0] if every else QuotedRow([], 0, 0, "")
+        if not self.header(header, columns):
+            return None
+        readable = [row for row in self.same_width(header, every[1:]) if self.sound(row)]
+        cells = [[cell.value if cell.value or cell.quoted else None for cell in row.cells] for row in readable]
+        layout, starts = CsvLayout.of([header, *readable], bom), [row.start for row in readable]
+        return CsvTable(self.source, tuple(header.values), cells, starts, layout, self.delimiter)
 
     def header(self, row: QuotedRow, columns: Sequence[str]) -> bool:
         """Return whether the rows can be read with this header; what is wrong with it is reported."""
-        names = row.values
+        names, first = row.values, columns[0] if columns else None
+        lone = bool(names) and (len(names) == 1 if first is None else first not in names)
+        signs = [sign for sign in _DELIMITERS if lone and sign in names[0]]
+        sign = next((sign for sign in signs if first is None or first in names[0].split(sign)), "")
         expected = f"expected {','.join(columns)}"
         missing = [name for name in columns if name not in names]
         if not names:
             self.report("SYN112", "the file is empty, without even a header line", row, expected)
-        elif sign := _other_delimiter(names, columns):
+        elif sign:
             message = f"cells are separated by {_DELIMITERS[sign]}, not commas"
             self.report("SYN120", message, row, "separate cells with commas")
         elif columns and len(missing) == len(columns):
@@ -282,10 +277,3 @@ class _TableReader:
             elif cell.flaw:
                 self.report("SYN122", "text follows the closing quote of a cell", (cell.end, row.end), hint)
         return not any(cell.flaw for cell in row.cells)
-
-
-def _other_delimiter(names: Sequence[str], columns: Sequence[str]) -> str:
-    """Return the sign that separates cells instead of the comma."""
-    first = columns[0] if columns else None
-    fits = (sign for sign in _DELIMITERS if sign in names[0] and (first is None or first in names[0].split(sign)))
-    return next(fits, "") if (len(names) == 1 if first is None else first not in names) else ""

@@ -36,11 +36,6 @@ class Sign(NamedTuple):
     weight: float = 0.0
     dialects: str = ""
 
-    @property
-    def found(self) -> re.Pattern[str]:
-        """Return the pattern that finds it in trees."""
-        return _compiled(self.pattern, re.IGNORECASE)
-
 
 class Top(NamedTuple):
     """The content of a top folder; *group* separates files of the same name that are not one clip."""
@@ -76,23 +71,6 @@ class PartOf(NamedTuple):
     least: int
     least_says: str
     otherwise_says: str
-
-    def of(
-        self, part: DatasetSpec, root: str, paths: Sequence[str], formats: Callable[[], AbstractSet[str]]
-    ) -> tuple[str, str]:
-        """Return by name whether files are those of the *part* or of the whole, and why; *formats*: of their labels."""
-        if any(_compiled(self.without, re.IGNORECASE).search(path) for path in paths):
-            return self.name, self.without_says
-        said = _compiled(f"(?P<part>{self.said})|{self.whole_said}", re.IGNORECASE)
-        if matches := [*said.finditer(f"{root}/{paths[0]}")]:
-            return part.name if matches[-1]["part"] else self.name, f"{matches[-1][0]} in the path"
-        names = set(map(plain_stem, paths))
-        clips_of_part = frozenset[str]().union(*(split.clips for split in part.splits if split.name in self.splits))
-        if len(names & clips_of_part) >= self.least:
-            return part.name, self.least_says
-        if (labelled := formats()) and labelled <= set(part.dialects):
-            return part.name, f"labels in format {listed(sorted(labelled))}"
-        return self.name, self.otherwise_says
 
 
 @dataclass(frozen=True)
@@ -150,11 +128,23 @@ class DatasetSpec:
     pictures: Fraction | None = None
 
     def edition(self, root: str, paths: Sequence[str], formats: Callable[[], AbstractSet[str]]) -> tuple[str, str]:
-        """Return by name the exact dataset of a tree with these signs, and why."""
-        for part in DATASETS:
-            if part.part_of is not None and part.part_of.name == self.name:
-                return part.part_of.of(part, root, paths, formats)
-        return self.name, ""
+        """Return by name the exact dataset of a tree with these signs, and why; *formats*: of its labels."""
+        part = next((row for row in DATASETS if row.part_of is not None and row.part_of.name == self.name), None)
+        if part is None or part.part_of is None:
+            return self.name, ""
+        differences = part.part_of
+        if any(compiled(differences.without, re.IGNORECASE).search(path) for path in paths):
+            return self.name, differences.without_says
+        said = compiled(f"(?P<part>{differences.said})|{differences.whole_said}", re.IGNORECASE)
+        if matches := [*said.finditer(f"{root}/{paths[0]}")]:
+            return part.name if matches[-1]["part"] else self.name, f"{matches[-1][0]} in the path"
+        names = set(map(plain_stem, paths))
+        clips = frozenset[str]().union(*(split.clips for split in part.splits if split.name in differences.splits))
+        if len(names & clips) >= differences.least:
+            return part.name, differences.least_says
+        if (labelled := formats()) and labelled <= set(part.dialects):
+            return part.name, f"labels in format {listed(sorted(labelled))}"
+        return self.name, differences.otherwise_says
 
     @cached_property
     def recordings(self) -> frozenset[str]:
@@ -162,7 +152,7 @@ class DatasetSpec:
         return frozenset[str]().union(*(split.clips for split in self.splits))
 
     def lengths(self, clip: str) -> tuple[str, int, int] | None:
-        """The split of a recording, and about how many seconds its shortest and longest one have, if it is known."""
+        """Return the split of a recording, and about how many seconds its shortest and longest ones have, if known."""
         of = next(((split.name, split.seconds) for split in self.splits if clip in split.clips), ("", None))
         name, seconds = ("the evaluation set", self.evaluation_seconds) if clip in self.evaluation else of
         return None if seconds is None else (name, *seconds)
@@ -171,10 +161,6 @@ class DatasetSpec:
     def folders(self) -> frozenset[str]:
         """The splits, and their kinds: the task asks to join sony and tau, and some do so on disk."""
         return frozenset(split.name for split in self.splits) | frozenset(self.kinds.values())
-
-    @cached_property
-    def _split_of_room(self) -> Mapping[int, str]:
-        return {room: split.name for split in self.splits for room in split.rooms}
 
     def split_of(self, fold: int | None, room: int | None) -> str | None:
         """Return the split that the dataset keeps this room of this fold in."""
@@ -189,7 +175,7 @@ class DatasetSpec:
         made = named.fold in self.synthetic
         if kind and rightful and kind != rightful and (split in self.folders or not made):
             return f"fold {named.fold} belongs to {rightful}"
-        owner = self._split_of_room.get(named.room if named.room is not None else -1)
+        owner = next((split.name for split in reversed(self.splits) if named.room in split.rooms), None)
         is_kind_folder = split in self.folders and split != kind
         if is_kind_folder and not made and owner is not None and owner != split:
             return f"room {named.room} belongs to {owner}"
@@ -200,18 +186,16 @@ class DatasetSpec:
         pattern = self.mix if set == "eval" else self.clip
         if pattern is None:
             return None
-        if match := _compiled(pattern).fullmatch(stem):
-            return _named(stem, match)
-        near = _compiled(_NEARLY_MIX if set == "eval" else _NEARLY, re.IGNORECASE).fullmatch(stem)
-        if near is None or pattern not in (_STARSS, _MIX):
+        clip, match = stem, compiled(pattern).fullmatch(stem)
+        if match is None and pattern in (_STARSS, _MIX):
+            match = compiled(_NEARLY_MIX if set == "eval" else _NEARLY, re.IGNORECASE).fullmatch(stem)
+            if match is not None:
+                mix = f"mix{int(match['mix']):03d}"
+                clip = mix if set == "eval" else f"fold{match['fold']}_room{match['room']}_{mix}"
+        if match is None:
             return None
-        mix = f"mix{int(near['mix']):03d}"
-        return _named(mix if set == "eval" else f"fold{near['fold']}_room{near['room']}_{mix}", near)
-
-
-def _named(clip: str, match: re.Match[str]) -> Named:
-    numbers = {name: int(digits) for name, digits in match.groupdict().items() if digits is not None}
-    return Named(clip, numbers.get("fold"), numbers.get("room"), numbers.get("mix"))
+        numbers = {name: int(digits) for name, digits in match.groupdict().items() if digits is not None}
+        return Named(clip, numbers.get("fold"), numbers.get("room"), numbers.get("mix"))
 
 
 _PART = re.compile(r"dev-([a-z]+)(?:-.+)?")
@@ -224,7 +208,7 @@ def kind_of(split: str) -> str | None:
     return _KINDS_OF.get(WORDS.get(match[1], "")) if match else None
 
 
-_compiled = cache(re.compile)
+compiled = cache(re.compile)
 _MIX = r"mix(?P<mix>[0-9]{3}|[1-9][0-9]{3,5})"
 _STARSS = rf"fold(?P<fold>0|[1-9][0-9]{{0,2}})_room(?P<room>0|[1-9][0-9]{{0,3}})_{_MIX}"
 _COPY = r"(?: ?\([0-9]{1,3}\)|[ _-]+copy)?"
@@ -282,7 +266,7 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
     words = {
         "{fold}_{room}_{mix}": _STARSS,
         "{mix}": _MIX,
-        "{rooms}": "|".join(f"fold{min(one.folds)}_room(?:{'|'.join(map(str, one.rooms))})" for one in splits),
+        "{rooms}": "|".join(f"fold{min(split.folds)}_room(?:{'|'.join(map(str, split.rooms))})" for split in splits),
         "{validation}": "|".join(word for word, split in WORDS.items() if split == VALIDATION),
     }
 
@@ -306,14 +290,14 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
     def clips(key: str) -> frozenset[str]:
         return frozenset(clip_range(tree[key])) if key in tree else frozenset()
 
-    own = [format["name"] for format in record.get("formats", ()) if format["role"] == "label"]
+    label_formats = [format["name"] for format in record.get("formats", ()) if format["role"] == "label"]
     tops = tree.get("tops", {})
     tops = _DCASE if tops == "challenge" else {name: Top(**top) for name, top in tops.items()}
     return DatasetSpec(
         name=record["name"],
         title=record["title"],
         usual=tuple(tree.get("folders", ())),
-        dialects=tuple(labels.get("formats") or own),
+        dialects=tuple(labels.get("formats") or label_formats),
         actors=frozenset(labels.get("actors", ())),
         things=frozenset(labels.get("things", ())),
         nearest=labels.get("nearest", 0),
@@ -390,7 +374,7 @@ def of_dialect(name: str) -> list[DatasetSpec]:
 
 
 def named_split(path: str, dialect: str = "") -> str:
-    """The split of a clip as its folder is called, or else as its dataset calls that of its room; empty if neither.
+    """Return the split of a clip: as its folder is called, else as its dataset calls that of its room, else empty.
 
     Args:
         path: of one of its files.

@@ -19,9 +19,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,11 +29,13 @@ import pyarrow.json as paj
 
 from seldio import geometry
 from seldio.findings import Sink
-from seldio.formats import json_text
 from seldio.formats.base import FileRows, LabelFormat, LabelReading, Place, TextFile, assembled, newline_of
 from seldio.schema.arrays import pc
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import clipped
+
+if TYPE_CHECKING:
+    from seldio.formats.json_text import JsonDocument
 
 #: The keys of an annotation in the official order, and the fields they hold.
 KEYS = {
@@ -99,7 +101,28 @@ class JsonFormat(LabelFormat):
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
         """See :meth:`LabelFormat.write`; rows without segmentation get one point of energy 1."""
         layout, top = JsonLayout.from_extra(file.extra)
-        annotations = list(_annotations(self, table, layout))
+        count = table.num_rows
+        columns = {
+            field: table[field].to_pylist() if field in table.column_names else [None] * count
+            for field in (*KEYS.values(), "extra")
+        }
+        if "source" not in table.column_names:
+            columns["source"] = [self.fills["source"]] * count
+        # 1.81 m is 181.00000000000003 cm in binary; nine decimals are more than any file holds
+        columns["distance"] = [None if d is None else round(d * self.metre, 9) for d in columns["distance"]]
+        if None in columns["segmentation"]:  # one point of energy 1 instead, or none if no direction is known
+            azimuth, elevation = (table[field].to_numpy(zero_copy_only=False) for field in ("azimuth", "elevation"))
+            across, down = geometry.to_pixels(azimuth, elevation, *geometry.MAP)
+            # -180 is where 180 is; at the very right edge of the picture it is read as -180 again
+            x, y = np.where(azimuth == -180, np.nextafter(360.0, 0), across).tolist(), down.tolist()
+            spots = [[[[a, b, 1.0]]] if a == a and b == b else [] for a, b in zip(x, y, strict=True)]
+            maps = zip(columns["segmentation"], spots, strict=True)
+            columns["segmentation"] = [spot if value is None else value for value, spot in maps]
+        extras = columns.pop("extra")
+        annotations = []
+        for row, extra in zip(zip(*columns.values(), strict=True), extras, strict=True):
+            values = {key: value for key, value in zip(KEYS, row, strict=True) if value is not None}
+            annotations.append(layout.arranged(values | json.loads(extra or "{}")))
         text = json.dumps({**top, "annotations": annotations}, indent=layout.indent)
         return ((text + "\n" if file.final_newline else text).replace("\n", file.newline)).encode()
 
@@ -121,9 +144,22 @@ class JsonPart(FileRows):
             self.numbers = range(self.rows)
             self.origin = dataclasses.replace(self.origin, extra=layout.to_extra({"annotations": None}))
             return _table(format, columns)
-        document = json_text.parse(data, self.file.path, sink)
-        listed = _list_in(document, sink) if document is not None else None
-        if document is None or listed is None:
+        from seldio.formats.json_text import parse  # for few files, and for none of CSV
+
+        document = parse(data, self.file.path, sink)
+        value = None if document is None else document.value
+        listed = value.get("annotations") if isinstance(value, dict) else None
+        if document is None or not isinstance(listed, list):
+            pointer: Pointer = ()
+            if not isinstance(value, dict):
+                message = f"the file holds {_kind(value)}, not an object"
+            elif "annotations" not in value:
+                message = "the key annotations is missing"
+            else:
+                message, pointer = f"annotations is {_kind(listed)}, not an array", ("annotations",)
+            hint = 'a file of this format is {"annotations": [...]}'
+            if document is not None:
+                sink(document.finding("SYN213", message, pointer, hint=hint))
             self.readable = False
             return _table(format, _columns([]))
         segmentations = [row.get("segmentation", []) if isinstance(row, dict) else [] for row in listed]
@@ -137,14 +173,15 @@ class JsonPart(FileRows):
         return _table(format, _columns(annotations, segmentation if len(rows) == len(listed) else None))
 
     @cached_property
-    def _document(self) -> json_text.JsonDocument:
+    def _document(self) -> JsonDocument | None:
         """Parse the file again; only errors need places."""
-        document = json_text.parse(self.file.data, self.file.path, lambda _: None)
-        assert document is not None, "a file that was read cannot be read again"
-        return document
+        from seldio.formats.json_text import parse
+
+        return parse(self.file.data, self.file.path, lambda _: None)
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`FileRows.place`; a direction points at the segmentation that it comes from."""
+        assert self._document is not None, "a file that was read cannot be read again"
         return self._document.locate(("annotations", self.numbers[row], _KEY_OF.get(field or "", "")))
 
 
@@ -154,41 +191,20 @@ _KEY_OF = {field: key for key, field in KEYS.items()} | dict.fromkeys(("azimuth"
 # --- what is wrong with annotations ----------------------------------------------------------------
 
 
-def _list_in(document: json_text.JsonDocument, sink: Sink) -> list[Any] | None:
-    """Return the annotations of a file; None, after a finding, if it has no list of them."""
-    value = document.value
-    pointer: Pointer = ()
-    listed = value.get("annotations") if isinstance(value, dict) else None
-    if isinstance(listed, list):
-        return listed
-    if not isinstance(value, dict):
-        message = f"the file holds {_kind(value)}, not an object"
-    elif "annotations" not in value:
-        message = "the key annotations is missing"
-    else:
-        message, pointer = f"annotations is {_kind(listed)}, not an array", ("annotations",)
-    sink(document.finding("SYN213", message, pointer, hint='a file of this format is {"annotations": [...]}'))
-    return None
-
-
-def _usable(document: json_text.JsonDocument, listed: list[Any], plain: bool, sink: Sink) -> dict[int, dict[str, Any]]:
+def _usable(document: JsonDocument, listed: list[Any], plain: bool, sink: Sink) -> dict[int, dict[str, Any]]:
     """Return the usable annotations by number; *plain*: all segmentations are right."""
-
-    def report(code: str, message: str, pointer: Pointer, hint: str | None) -> None:
-        sink(document.finding(code, message, ("annotations", *pointer), hint=hint))
-
     good = {}
     for number, row in enumerate(listed):
         flaws = list(_flaws(row, plain))
         for code, message, pointer, hint in flaws:
-            report(code, message, (number, *pointer), hint)
+            sink(document.finding(code, message, ("annotations", number, *pointer), hint=hint))
         if not flaws:
             good[number] = row
     for key, effect in _USEFUL.items():
         lacking = [number for number, row in good.items() if key not in row]
         if lacking:
             message = f"{key} is missing" + (f" in {len(lacking):,} annotations" if len(lacking) > 1 else "")
-            report("SYN215", message, (lacking[0],), effect)
+            sink(document.finding("SYN215", message, ("annotations", lacking[0]), hint=effect))
     return good
 
 
@@ -214,28 +230,27 @@ def _flaws(row: Any, plain: bool) -> Iterator[Flaw]:
                 yield "SYN212", f"{key} is {_kind(value)}, but must be a whole number{size}", (key,), hint
         elif key != "segmentation" and type(value) not in (int, float):
             yield "SYN212", f"{key} is {_kind(value)}, but must be a number", (key,), None
-    if not plain and "segmentation" in row and (first := next(_malformed(row["segmentation"]), None)) is not None:
-        pointer, what = first
+    if not plain and "segmentation" in row and (malformed := _malformed(row["segmentation"])) is not None:
+        pointer, what = malformed
         yield "SYN214", f"malformed segmentation: {what}", ("segmentation", *pointer), _POINTS
 
 
-def _malformed(segmentation: Any) -> Iterator[tuple[Pointer, str]]:
+def _malformed(segmentation: Any) -> tuple[Pointer, str] | None:
+    """Return where a segmentation is malformed first, and how; None where it is right."""
     if not isinstance(segmentation, list):
-        yield (), f"{_kind(segmentation)} instead of an array"
-        return
+        return (), f"{_kind(segmentation)} instead of an array"
     for p, polygon in enumerate(segmentation):
         if not isinstance(polygon, list):
-            yield (p,), f"{_kind(polygon)} instead of an array of points"
-            return
+            return (p,), f"{_kind(polygon)} instead of an array of points"
         for q, point in enumerate(polygon):
             if not isinstance(point, list):
-                yield (p, q), f"{_kind(point)} instead of a point"
-            elif len(point) != 3:
-                yield (p, q), f"a point of {len(point)} numbers, not x, y and energy"
-            else:
-                for r, number in enumerate(point):
-                    if type(number) not in (int, float) or abs(number) > 2**53:
-                        yield (p, q, r), f"{_kind(number)} instead of a coordinate"
+                return (p, q), f"{_kind(point)} instead of a point"
+            if len(point) != 3:
+                return (p, q), f"a point of {len(point)} numbers, not x, y and energy"
+            for r, number in enumerate(point):
+                if type(number) not in (int, float) or abs(number) > 2**53:
+                    return (p, q, r), f"{_kind(number)} instead of a coordinate"
+    return None
 
 
 # --- from annotations to columns -------------------------------------------------------------------
@@ -360,39 +375,6 @@ def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
     return pa.array(directions[0], mask=unknown), pa.array(directions[1], mask=unknown)
 
 
-# --- from columns to annotations -------------------------------------------------------------------
-
-
-def _annotations(format: JsonFormat, table: pa.Table, layout: JsonLayout) -> Iterable[dict[str, Any]]:
-    count = table.num_rows
-    values = {key: _values(table, field, count) for key, field in KEYS.items()}
-    if "source" not in table.column_names:
-        values["instance_id"] = [format.fills["source"]] * count
-    # 1.81 m is 181.00000000000003 cm in binary; nine decimals are more than any file holds
-    values["distance"] = [None if d is None else round(d * format.metre, 9) for d in values["distance"]]
-    values["segmentation"] = _segmentations(table, values["segmentation"])
-    extras = _values(table, "extra", count)
-    for row, extra in zip(zip(*values.values(), strict=True), extras, strict=True):
-        values_known = {key: value for key, value in zip(values, row, strict=True) if value is not None}
-        yield layout.arranged(values_known | json.loads(extra or "{}"))
-
-
-def _values(table: pa.Table, field: str, count: int) -> list[Any]:
-    return table[field].to_pylist() if field in table.column_names else [None] * count
-
-
-def _segmentations(table: pa.Table, given: list[Any]) -> list[Any]:
-    """Return the segmentations as given, else one point of energy 1, or none if no direction is known."""
-    if None not in given:
-        return given
-    azimuth, elevation = (table[field].to_numpy(zero_copy_only=False) for field in ("azimuth", "elevation"))
-    across, down = geometry.to_pixels(azimuth, elevation, *geometry.MAP)
-    # -180 is where 180 is; at the very right edge of the picture it is read as -180 again
-    x, y = np.where(azimuth == -180, np.nextafter(360.0, 0), across).tolist(), down.tolist()
-    spots = [[[[a, b, 1.0]]] if a == a and b == b else [] for a, b in zip(x, y, strict=True)]
-    return [spot if value is None else value for value, spot in zip(given, spots, strict=True)]
-
-
 # --- layout ----------------------------------------------------------------------------------------
 
 _INDENT = re.compile(rb'[\[{]\r?\n( *)[\[{"]')
@@ -420,7 +402,7 @@ class JsonLayout:
 
     @staticmethod
     def from_extra(extra: str | None) -> tuple[JsonLayout, dict[str, Any]]:
-        """Layout and unknown top-level keys (annotations in their place among them) of ``ClipFile.extra``."""
+        """Return the layout and unknown top-level keys (annotations among them) of ``ClipFile.extra``."""
         top = json.loads(extra) if extra else {}
         given = top.get("annotations")
         given = given if isinstance(given, dict) else {}
@@ -439,8 +421,10 @@ class JsonLayout:
     def arranged(self, annotation: dict[str, Any]) -> dict[str, Any]:
         """Return *annotation* as this layout writes it; keys missing from the order come last."""
         if self.pixels:
+            from seldio.formats.json_text import shorter
+
             polygons = annotation["segmentation"]
-            points = [[[*map(json_text.shorter, point[:2]), point[2]] for point in polygon] for polygon in polygons]
+            points = [[[*map(shorter, point[:2]), point[2]] for point in polygon] for polygon in polygons]
             annotation = annotation | {"segmentation": points}
         if self.order == tuple(KEYS):
             return annotation

@@ -9,8 +9,8 @@ another start. Then the format counts most of whose columns hold what they shoul
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
-import functools
 import itertools
 import math
 import re
@@ -23,7 +23,6 @@ import numpy as np
 from seldio.formats import cells
 from seldio.formats.base import LabelFormat, Role, TextFile
 from seldio.formats.datasets import DATASETS
-from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect, column
 from seldio.text import plural
@@ -83,25 +82,43 @@ _SHARED = 2
 # --- rows as columns of numbers, from the head and tail of each file --------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
 class NumberColumn:
     """One column: its numbers, NaN where a cell holds none, and how they are written."""
 
-    values: Numbers
-    pointed: bool = False  # whether any of them has a decimal point or an exponent
-    missing: Numbers | bool = False  # the cells that say that there is no value
-    words: Numbers | bool = False  # the cells that are words
-    empty: bool = False  # whether there is nothing between the commas, in all rows
+    def __init__(self, texts: Sequence[str]) -> None:
+        joined = ",".join(texts)
+        self.pointed = "." in joined  # whether any number has a decimal point or an exponent
+        self.missing: Numbers | bool = False  # the cells that say that there is no value
+        self.words: Numbers | bool = False  # the cells that are words
+        self.empty = False  # whether there is nothing between the commas, in all rows
+        values: Numbers | None = None
+        if _PLAIN.fullmatch(joined) and max(map(len, texts)) < _LONGEST:
+            with contextlib.suppress(ValueError):  # a sign or a point in a strange place
+                values = np.array(texts, np.float64)
+        if values is None:
+            distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+            which = np.fromiter(map(distinct.__getitem__, texts), np.int64, len(texts))
+            bare = [cells.plainly(text.strip().strip('"')) for text in distinct]
+            numbers = np.array(list(map(_number, bare)))
+            missing = np.array([text.lower() in _MISSING for text in bare])
+            words = np.array([len(text) < _LONGEST and cells.wordy(text) for text in bare])
+            values, self.missing = numbers[which], missing[which]
+            self.words = (words & ~missing & np.isnan(numbers))[which]
+            pointed = [text for text in itertools.compress(bare, ~np.isnan(numbers)) if re.search("[.eE]", text)]
+            self.pointed, self.empty = bool(pointed), not any(bare)
+        self.values = values
+        finite = values[np.isfinite(values)]
+        #: the least and the greatest number; 0 where there is none
+        self.ends = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
 
-    @cached_property
-    def ends(self) -> tuple[float, float]:
-        """The least and the greatest number; 0 where there is none."""
-        finite = self.values[np.isfinite(self.values)]
-        return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
 
-    def within(self, reach: float) -> bool:
-        """Return whether some numbers have decimals, and all are within ±*reach*."""
-        return max(map(abs, self.ends)) <= reach and bool(np.mod(self.values[np.isfinite(self.values)], 1).any())
+def _number(text: str) -> float:
+    if not text.isascii() or "_" in text or len(text) > _LONGEST:
+        return math.nan
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 class SampledFile(NamedTuple):
@@ -112,28 +129,20 @@ class SampledFile(NamedTuple):
     rows: Rows
 
 
-@dataclasses.dataclass(frozen=True)
 class LabelRows:
-    """Rows of several files as columns."""
+    """Rows of several files as columns, in which a *change* is undone."""
 
-    files: Sequence[SampledFile]
-    header: tuple[str, ...]
-    indexed: bool  # whether the first column is called as that which pandas counts the rows in
-    columns: tuple[NumberColumn, ...]  # of the rows that have the usual number of cells
-    width: int  # that number
-    rows: int  # how many rows have it
-    strays: int  # and how many do not
-    change: Change | None = None  # what is between the rows as they are and these
-
-    @classmethod
-    def of(cls, files: Sequence[SampledFile], change: Change | None = None) -> LabelRows:
-        """Return the rows of *files*, in which a *change* is undone."""
+    def __init__(self, files: Sequence[SampledFile], change: Change | None = None) -> None:
+        self.files, self.change = files, change
         rows = [row for file in files for row in file.rows]
-        width, usual = collections.Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
-        columns = map(_column, zip(*(row for row in rows if len(row) == width), strict=True))
-        header = next((tuple(file.header) for file in files if file.header), ())
-        indexed = bool(header) and header[0] in cells.INDEX_NAMES
-        return cls(files, header, indexed, tuple(columns), width, usual, len(rows) - usual, change)
+        self.width, self.rows = collections.Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+        self.strays = len(rows) - self.rows  # rows of another width than most
+        self.torn = self.strays > max(len(files), self.rows * (1 - ENOUGH))  # the last row of a file may be cut off
+        self.header: Cells = next((tuple(file.header) for file in files if file.header), ())
+        #: whether the first column is called as that which pandas counts the rows in
+        self.indexed = bool(self.header) and self.header[0] in cells.INDEX_NAMES
+        usual = (row for row in rows if len(row) == self.width)
+        self.columns = tuple(map(NumberColumn, zip(*usual, strict=True)))
 
     @cached_property
     def distinct(self) -> int:
@@ -144,25 +153,45 @@ class LabelRows:
         """Return the same rows with a change undone."""
         undo = change.undo
         files = [SampledFile(path, undo(head) if head else (), [*map(undo, rows)]) for path, head, rows in self.files]
-        return LabelRows.of(files, change)
+        return LabelRows(files, change)
 
 
 def rows_of(files: Sequence[TextFile]) -> LabelRows:
     """Return rows of *files*, which belong together; of very many files, every second or third is looked at."""
     files = files[:: 1 + len(files) * FEWEST // LINES]
     most = LINES // max(1, len(files))
-    return LabelRows.of([_sampled(file.path, _lines(file.data, most)) for file in files])
+    return LabelRows([_sampled(file.path, file.data, most) for file in files])
 
 
 def width_and_header(data: bytes) -> tuple[int, str]:
     """Return the width and the header of a file: files that share them are looked at together."""
-    file = _sampled("", _lines(data[:4096], 3))
+    file = _sampled("", data[:4096], 3)
     row = file.rows[0] if file.rows else file.header
     return len(row), ",".join(file.header)
 
 
-def _sampled(path: str, lines: Iterable[str]) -> SampledFile:
-    rows = [_split(line) for line in lines]
+def _sampled(path: str, data: bytes, most: int) -> SampledFile:
+    """Return up to *most* non-blank lines, half from the head and half from the tail; the last only if whole."""
+    reach = min(_REACH, _ROW * most)
+    lines: list[bytes] = []
+    if len(data) > 2 * reach:
+        lines = cells.plain_lines(data[:reach]).split(b"\n")[:-1] + cells.plain_lines(data[-reach:]).split(b"\n")[1:]
+    lines = lines or cells.plain_lines(data).split(b"\n")
+    if len(lines) > 2 and lines[-1] != b"":
+        lines.pop()
+    lines = [line for line in lines if line.strip()]
+    if len(lines) > most:
+        lines = lines[: most - most // 2] + lines[-(most // 2) :]
+    rows = []
+    for line in lines:
+        text = line.decode(errors="replace")
+        if text.count(";") > 1:
+            rows.append([cell.replace(",", ".") for cell in text.split(";")])
+        elif "," in text:
+            rows.append(text.split(","))
+        else:
+            sign = next((sign for sign in "\t| " if 1 < text.strip().count(sign) < _MOST_CELLS), None)
+            rows.append(text.split(sign) if sign else [text])
     names = [cell.strip().strip('"') for cell in rows[0]] if rows else []
     titles = names[1:] if names and names[0].lower() in cells.INDEX_NAMES else names
     wordy = len(names) > 1 and all(cells.wordy(title) and not cells.numeric(title) for title in titles)
@@ -171,60 +200,10 @@ def _sampled(path: str, lines: Iterable[str]) -> SampledFile:
     return SampledFile(path, (), rows)
 
 
-def _lines(data: bytes, most: int) -> list[str]:
-    """Return up to *most* non-blank lines, half from the head and half from the tail; the last only if whole."""
-    reach = min(_REACH, _ROW * most)
-    lines: list[bytes] = []
-    if len(data) > 2 * reach:
-        lines = plain_lines(data[:reach]).split(b"\n")[:-1] + plain_lines(data[-reach:]).split(b"\n")[1:]
-    lines = lines or plain_lines(data).split(b"\n")
-    cut_off = len(lines) > 2 and lines[-1] != b""
-    lines = [line for line in (lines[:-1] if cut_off else lines) if line.strip()]
-    if len(lines) > most:
-        lines = lines[: most - most // 2] + lines[-(most // 2) :]
-    return [line.decode(errors="replace") for line in lines]
-
-
-def _split(line: str) -> list[str]:
-    """Return the cells of a line, by the delimiter that it seems to use."""
-    if line.count(";") > 1:
-        return [cell.replace(",", ".") for cell in line.split(";")]
-    if "," in line:
-        return line.split(",")
-    sign = next((sign for sign in "\t| " if 1 < line.strip().count(sign) < _MOST_CELLS), None)
-    return line.split(sign) if sign else [line]
-
-
-def _column(texts: Sequence[str]) -> NumberColumn:
-    joined = ",".join(texts)
-    if _PLAIN.fullmatch(joined) and max(map(len, texts)) < _LONGEST:
-        try:
-            return NumberColumn(np.array(texts, np.float64), "." in joined)
-        except ValueError:  # a sign or a point in a strange place
-            pass
-    texts = [cells.plainly(text.strip().strip('"')) for text in texts]
-    values = np.array(list(map(_number, texts)))
-    missing = np.array([text.lower() in _MISSING for text in texts])
-    words = np.array([len(text) < _LONGEST and cells.wordy(text) for text in texts]) & ~missing & np.isnan(values)
-    numbers = itertools.compress(texts, ~np.isnan(values))
-    pointed = any("." in text or "e" in text.lower() for text in numbers)
-    return NumberColumn(values, pointed, missing, words, not any(texts))
-
-
-def _number(text: str) -> float:
-    if not text.isascii() or "_" in text or len(text) > _LONGEST:
-        return float("nan")
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
-
-
 # --- the format -------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A format that may be meant, and why."""
 
     format: Dialect
@@ -267,9 +246,14 @@ class Detection:
 def detect(files: Sequence[TextFile]) -> Detection:
     """Tell the format of label files of one shape."""
     rows = rows_of(files)
-    headed = _headed(rows)
-    if headed is not None or not rows.rows:
-        return headed or Detection(rows)
+    for dialect in DIALECTS:  # whose header it is, be it in another order
+        if rows.header and sorted(rows.header) == sorted(dialect.titles) and rows.width in (0, len(dialect.columns)):
+            return Detection(rows, dialect, (Candidate(dialect, "its header line"),))
+    if not rows.rows:  # whose columns does a header without rows name?
+        named = [dialect for dialect in DIALECTS if _titles(rows.header, dialect)]
+        if named and all(means_the_same(dialect, named[0]) for dialect in named):
+            return Detection(rows, named[0], (Candidate(named[0], "the names in its first line"),))
+        return Detection(rows)
     if not rows.indexed and (decided := _decided(rows)) is not None:
         return decided
     return next(filter(None, _seen_otherwise(rows, files)), Detection(rows))
@@ -294,26 +278,27 @@ def _seen_otherwise(rows: LabelRows, files: Sequence[TextFile]) -> Iterator[Dete
         certain = [(change, places) for change, places in surplus if change.certain]
         for attempts in (certain, shapes.exchanged(rows.width), surplus):
             yield _misplaced(rows, attempts)
-    yield _slipped(rows)
-    yield _of_most_files(rows, files)
-
-
-def _headed(rows: LabelRows) -> Detection | None:
-    """Return the format whose header it is, be it in another order; of files without rows, whose columns it names."""
-    for dialect in DIALECTS:
-        if rows.header and sorted(rows.header) == sorted(dialect.titles) and rows.width in (0, len(dialect.columns)):
-            return Detection(rows, dialect, (Candidate(dialect, "its header line"),))
-    if rows.rows or not rows.header:
-        return None
-    named = [one for one in DIALECTS if len(one.columns) == len(rows.header) and _titles(rows.header, one)]
-    same = named and all(means_the_same(one, named[0]) for one in named)
-    return Detection(rows, named[0], (Candidate(named[0], "the names in its first line"),)) if same else None
+    # the format that holds most rows, of few all columns but one; no number is a word in most rows
+    wordy = {number for number, column in enumerate(rows.columns) if np.mean(column.words) > 1 / 2}
+    fits = []
+    for fit in fits_of(rows):
+        slips = len(fit.misfits) <= 1 if rows.rows < FEW else fit.share >= MOST
+        if slips and all(fit.format.columns[number].kind in ("name", "text") for number in wordy):
+            fits.append(fit)
+    yield _most_specific(rows, fits)
+    # what most files are by themselves, where each may have another fault
+    count = min(len(files), _NAMES)
+    alone = [detect([file]) for file in files[:count]] if len(files) > 1 else []
+    alone = [each for each in alone if each.candidates and (each.rows.change is None or each.format is not None)]
+    names = [each.candidates[0].format.name for each in alone]
+    usual = next((each for each, name in zip(alone, names, strict=True) if 2 * names.count(name) > count), None)
+    yield usual and dataclasses.replace(usual, rows=rows)
 
 
 def _titles(header: Sequence[str], dialect: Dialect) -> bool:
     """Return whether names are those of the columns of a format."""
-    words = (_WORDS.get(part.field, part.field) for part in dialect.columns)
-    return all(title.startswith(word) for title, word in zip(header, words, strict=True))
+    words = [_WORDS.get(part.field, part.field) for part in dialect.columns]
+    return len(header) == len(words) and all(map(str.startswith, header, words))
 
 
 # --- what a format holds -----------------------------------------------------------------------------------
@@ -324,36 +309,39 @@ class FormatFit:
 
     def __init__(self, format: Dialect, rows: LabelRows) -> None:
         self.format, self.rows = format, rows
+        self.declared: Sequence[column] = format.columns
         parts = zip(format.columns, rows.columns, strict=True)
         angles = [(part.field, seen) for part, seen in parts if part.field in _RADIANS and part.kind == "whole"]
-        two_of_labels = len(angles) == 2 and format.role == "label"
-        #: whether angles of labels, which are whole degrees, may be radians
-        self.radians = two_of_labels and all(seen.within(_RADIANS[field]) for field, seen in angles)
-        self.declared = [_in_radians(part) for part in format.columns] if self.radians else format.columns
-        wrong = self._outside(self.declared)
-        shares = [float(np.mean(cells_outside)) for cells_outside in wrong]
+        #: whether angles of labels, which are whole degrees, may be radians: all are small, and some have decimals
+        self.radians = len(angles) == 2 and format.role == "label"
+        for field, seen in angles:
+            decimals = bool(np.mod(seen.values[np.isfinite(seen.values)], 1).any())
+            self.radians &= decimals and max(map(abs, seen.ends)) <= _RADIANS[field]
+        if self.radians:
+            reaches = [_RADIANS.get(part.field) for part in format.columns]
+            self.declared = [
+                part if reach is None else dataclasses.replace(part, kind="real", low=-reach, high=reach)
+                for part, reach in zip(format.columns, reaches, strict=True)
+            ]
+        outside = _outside(self.declared, rows)
+        shares = outside.mean(axis=1).tolist()
         #: the share of rows that are within what the format declares
-        self.share = _share(wrong)
+        self.share = 1 - float(outside.any(axis=0).mean())
         #: how many columns hold what is not declared of them, each by the share of its cells
-        self.strange = sum(shares)
+        self.strange: float = sum(shares)
         #: the columns that hold what is not declared of them
         self.misfits = {number for number, share in enumerate(shares) if share > 1 - ENOUGH}
         #: whether the format has a header, and the files do not
         self.headless = format.header is not None and not rows.header
 
-    def _outside(self, declared: Iterable[column], misread: bool = False) -> list[Numbers | bool]:
-        return [_outside(part, seen, misread) for part, seen in zip(declared, self.rows.columns, strict=True)]
-
-    @property
-    def words(self) -> bool:
-        """Whether a column of numbers holds words in most rows."""
-        parts = zip(self.format.columns, self.rows.columns, strict=True)
-        return any(part.kind not in ("name", "text") and np.mean(seen.words) > 1 / 2 for part, seen in parts)
-
     @cached_property
     def possible(self) -> bool:
         """Whether the rows may be those of the format, in another unit, or counted from another start."""
-        return _share(self._outside(map(_misreadable, self.format.columns), misread=True)) >= ENOUGH
+        widened = []
+        for part in self.format.columns:
+            low, high = _MISREAD.get(part.field if part.kind != "zero" else "", (part.low, part.high))
+            widened.append(dataclasses.replace(part, low=min(low, part.low), high=max(high, part.high), step=1.0))
+        return 1 - float(_outside(widened, self.rows, misread=True).any(axis=0).mean()) >= ENOUGH
 
     @cached_property
     def size(self) -> float:
@@ -367,7 +355,9 @@ class FormatFit:
     def off_its_grid(self) -> bool:
         """Whether the rows are those of the format but for multiples, which labels are, and outputs are not."""
         finer = [dataclasses.replace(part, step=1.0) for part in self.format.columns]
-        return [*self.format.columns] != finer and _share(self._outside(finer)) >= ENOUGH
+        if [*self.format.columns] == finer:
+            return False
+        return 1 - float(_outside(finer, self.rows).any(axis=0).mean()) >= ENOUGH
 
     def __str__(self) -> str:
         every = "all" if self.share == 1 or self.off_its_grid else f"{100 * self.share:.1f} % of"
@@ -384,48 +374,37 @@ def fits_of(rows: LabelRows, among: Iterable[Dialect] = DIALECTS) -> list[Format
     return named or (fits if any(map(_LABEL_TITLE.match, rows.header)) else [])
 
 
-def _in_radians(part: column) -> column:
-    reach = _RADIANS.get(part.field)
-    return part if reach is None else dataclasses.replace(part, kind="real", low=-reach, high=reach)
+def _outside(declared: Sequence[column], rows: LabelRows, misread: bool = False) -> Numbers:
+    """Return by column and row which cells are not what is *declared* of them.
 
-
-def _misreadable(part: column) -> column:
-    low, high = _MISREAD.get(part.field if part.kind != "zero" else "", (part.low, part.high))
-    return dataclasses.replace(part, low=min(low, part.low), high=max(high, part.high), step=1.0)
-
-
-def _share(wrong: Sequence[Numbers | bool]) -> float:
-    return 1 - float(np.mean(functools.reduce(np.logical_or, wrong)))
-
-
-def _outside(part: column, seen: NumberColumn, misread: bool = False) -> Numbers | bool:
-    """Return the rows whose cell is not what a column declares; True where none is.
-
-    Where it is *misread*, numbers may be written with decimals or without, and cells that are neither numbers nor
+    Where they are *misread*, numbers may be written with decimals or without, and cells that are neither numbers nor
     words are slips.
     """
-    values, (least, most) = seen.values, seen.ends
-    zeros = least == 0 and most == 0
-    decimals = part.kind in ("real", "real3", "real3inf") and not misread
-    within_one = part.field in "xyz" and least >= -1 and most <= 1
-    if seen.empty or (decimals and not seen.pointed and not zeros and not within_one):
-        return True  # a column of decimals has some
-    if part.field == "distance" and decimals and zeros and len(values) > 1:
-        return True  # nothing is at the microphone throughout
-    if part.kind in ("name", "text"):
-        return ~np.asarray(seen.words)
-    right = (values >= part.low) & (values <= part.high)
-    if part.kind == "real3inf":
-        right |= np.isinf(values)
-    if part.kind in ("int", "flag") or (part.kind == "whole" and not misread):
-        right &= np.isfinite(values)
-        right[right] = np.rint(values[right] / part.step) * part.step == values[right]
-    if part.field in _MAY_BE_UNKNOWN:
-        right |= np.isin(values, _UNKNOWN)
-    if misread:
-        right |= ~np.isfinite(values) & ~np.asarray(seen.words)
-    wrong: Numbers = ~(right | seen.missing)
-    return wrong
+    outside = np.ones((len(declared), rows.rows), bool)
+    for part, seen, wrong in zip(declared, rows.columns, outside, strict=True):
+        values, (least, most) = seen.values, seen.ends
+        zeros = least == 0 and most == 0
+        decimals = part.kind in ("real", "real3", "real3inf") and not misread
+        within_one = part.field in "xyz" and least >= -1 and most <= 1
+        if seen.empty or (decimals and not seen.pointed and not zeros and not within_one):
+            continue  # a column of decimals has some
+        if part.field == "distance" and decimals and zeros and len(values) > 1:
+            continue  # nothing is at the microphone throughout
+        if part.kind in ("name", "text"):
+            wrong[:] = ~np.asarray(seen.words)
+            continue
+        right = (values >= part.low) & (values <= part.high)
+        if part.kind == "real3inf":
+            right |= np.isinf(values)
+        if part.kind in ("int", "flag") or (part.kind == "whole" and not misread):
+            right &= np.isfinite(values)
+            right[right] = np.rint(values[right] / part.step) * part.step == values[right]
+        if part.field in _MAY_BE_UNKNOWN:
+            right |= np.isin(values, _UNKNOWN)
+        if misread:
+            right |= ~np.isfinite(values) & ~np.asarray(seen.words)
+        wrong[:] = ~(right | seen.missing)
+    return outside
 
 
 def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
@@ -442,25 +421,14 @@ def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
 
 def _decided(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> Detection | None:
     """Return the most specific of the formats that hold all rows, or those that remain; None where none does."""
-    return _most_specific(rows, [fit for fit in _whole(rows, among) if fit.share >= ENOUGH])
+    fits = [] if rows.torn else fits_of(rows, among)
+    return _most_specific(rows, [fit for fit in fits if fit.share >= ENOUGH])
 
 
 def _misread(rows: LabelRows) -> Detection | None:
     """Return the format that most columns fit, where the others may be misread."""
-    return _most_specific(rows, [fit for fit in _whole(rows) if fit.possible and fit.strange < rows.width - 1])
-
-
-def _slipped(rows: LabelRows) -> Detection | None:
-    """Return the format that holds most rows; of few rows, all columns but one."""
-    fits = [fit for fit in fits_of(rows) if not fit.words]
-    few = rows.rows < FEW
-    return _most_specific(rows, [fit for fit in fits if (len(fit.misfits) <= 1 if few else fit.share >= MOST)])
-
-
-def _whole(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> list[FormatFit]:
-    """Return the formats with as many columns as all rows have; the last row of each file may be cut off."""
-    torn = rows.strays > max(len(rows.files), rows.rows * (1 - ENOUGH))
-    return [] if torn else fits_of(rows, among)
+    fits = [] if rows.torn else fits_of(rows)
+    return _most_specific(rows, [fit for fit in fits if fit.possible and fit.strange < rows.width - 1])
 
 
 def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
@@ -474,10 +442,20 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     if headed is not None:  # what lacks its header is meant only where it is more specific, and never for sure
         fits = [fit for fit in fits if not fit.headless or fit.size < headed.size]
     named, sentence = _named(rows, fits)
-    best, *twins = _twins(named or fits)
-    rival = next((fit for fit in named or fits if not means_the_same(fit.format, best.format)), None)
+    eligible = named or fits
+    # of those that mean the same as the most specific one and fit as well, the first of the table is the best
+    twins = [fit for fit in eligible if means_the_same(fit.format, eligible[0].format)]
+    twins = [fit for fit in twins if len(fit.misfits) <= len(twins[0].misfits)]
+    best, *twins = sorted(twins, key=lambda fit: DIALECTS.index(fit.format))
+    rival = next((fit for fit in eligible if not means_the_same(fit.format, best.format)), None)
     lead = math.inf if rival is None else rival.size - best.size
-    clocks = [] if named else list(_other_clocks(best, fits))
+    clocks = []
+    if not named:  # formats with the same columns in frames of another length, that the rows do not rule out
+        fields = [part.field for part in best.format.columns]
+        slower = [dialect for dialect in DIALECTS if dialect.hop != best.format.hop]
+        clocks = fits_of(rows, [each for each in slower if [part.field for part in each.columns] == fields])
+        names = {fit.format.name for fit in fits}
+        clocks = [fit for fit in clocks if fit.format.name in names or fit.off_its_grid]
     if (rival is not None and (best.headless or lead * rows.distinct < SURE)) or clocks:
         by_name = {fit.format.name: fit for fit in (*fits, *clocks)}  # one clock may be among the fits
         remaining = sorted(named or by_name.values(), key=lambda fit: fit.headless)
@@ -491,7 +469,8 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
 def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit], str]:
     """Those formats that the names of most files are typical of, and why; sure names speak for misread files too."""
     names = [file.path for file in rows.files[:_NAMES]]
-    signs = [one for one in _SIGNS if 2 * sum(re.search(one.pattern, name) is not None for name in names) > len(names)]
+    counts = [sum(re.search(sign.pattern, name) is not None for name in names) for sign in _SIGNS]
+    signs = [sign for sign, count in zip(_SIGNS, counts, strict=True) if 2 * count > len(names)]
     for sign in signs:
         if named := [fit for fit in fits if re.fullmatch(sign.dialects, fit.format.name)]:
             return named, sign.sentence
@@ -502,51 +481,27 @@ def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit],
     return [], ""
 
 
-def _twins(fits: Sequence[FormatFit]) -> list[FormatFit]:
-    """Return those that mean the same as the most specific one and fit as well, in the order of the table."""
-    twins = [fit for fit in fits if means_the_same(fit.format, fits[0].format)]
-    twins = [fit for fit in twins if len(fit.misfits) <= len(fits[0].misfits)]
-    return sorted(twins, key=lambda fit: DIALECTS.index(fit.format))
-
-
-def _other_clocks(best: FormatFit, fits: Sequence[FormatFit]) -> Iterator[FormatFit]:
-    """Yield formats with the columns of the best one, in frames of another length, that the rows do not rule out."""
-    fields = [part.field for part in best.format.columns]
-    clocks = [one for one in DIALECTS if one.hop != best.format.hop and [part.field for part in one.columns] == fields]
-    names = [fit.format.name for fit in fits]
-    for fit in fits_of(best.rows, clocks):
-        if fit.format.name in names or fit.off_its_grid:
-            yield fit
-
-
 # --- rows that no format holds as they are -----------------------------------------------------------------
 
 
 def _misplaced(rows: LabelRows, attempts: Iterable[tuple[Change, set[int]]]) -> Detection | None:
     """Return rows that fit one format without a column, or with two of them exchanged; which is only said."""
     misfits = {fit.format.name: fit.misfits for fit in fits_of(rows)}
+    if not rows.header:  # the same formats will be held against them: not where these columns are right
+        attempts = [(change, at) for change, at in attempts if not at or any(map(at.issubset, misfits.values()))]
     seen = [(_decided(rows.without(change)), places) for change, places in attempts]
     right = [each for each, places in seen if each and each.format and places <= misfits.get(each.format.name, places)]
     only = _only(right)
     return dataclasses.replace(only, format=None) if only is not None and only.format is not None else None
 
 
-def _only(found: Sequence[Detection]) -> Detection | None:
+def _only(detections: Sequence[Detection]) -> Detection | None:
     """Return the only way to see rows; where several lead to other values, no format."""
-    values = [[column.values.tolist() for column in one.rows.columns] for one in found]
-    if not found or values.count(values[0]) == len(values):
-        return found[0] if found else None
-    candidates = {one.format.name: one for each in found for one in each.candidates}
-    return dataclasses.replace(found[0], format=None, candidates=tuple(candidates.values()))
-
-
-def _of_most_files(rows: LabelRows, files: Sequence[TextFile]) -> Detection | None:
-    """Return what most files are detected as by themselves, where each may have another fault."""
-    alone = [detect([file]) for file in files[:_NAMES]] if len(files) > 1 else []
-    told = [each for each in alone if each.candidates and (each.rows.change is None or each.format is not None)]
-    names = [each.candidates[0].format.name for each in told]
-    usual = next((each for each, name in zip(told, names, strict=True) if 2 * names.count(name) > len(alone)), None)
-    return usual and dataclasses.replace(usual, rows=rows)
+    values = [[column.values.tolist() for column in detection.rows.columns] for detection in detections]
+    if not detections or values.count(values[0]) == len(values):
+        return detections[0] if detections else None
+    by_name = {candidate.format.name: candidate for each in detections for candidate in each.candidates}
+    return dataclasses.replace(detections[0], format=None, candidates=tuple(by_name.values()))
 
 
 def closest(rows: LabelRows) -> str:
@@ -569,13 +524,13 @@ def closest(rows: LabelRows) -> str:
 def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str, str]:
     """Return code, message and hint of a file whose rows have *width* cells, and *named* another number of columns."""
     message = f"every row has {plural(width, 'cell')}, but {named.name} has {len(named.columns)} columns"
-    found = detect([file])
-    names = [candidate.format.name for candidate in found.candidates[:4]]
-    if found.format is None:
+    detection = detect([file])
+    names = [candidate.format.name for candidate in detection.candidates[:4]]
+    if detection.format is None:
         seems = f"it may be {' or '.join(names)}" if names else "no known format has these columns"
         return "SYN121", message, f"{seems}; seldio formats lists the formats"
-    best = found.format
-    hint = f"read it with --format {best.name} ({found.evidence}), or convert it with seldio convert"
+    best = detection.format
+    hint = f"read it with --format {best.name} ({detection.evidence}), or convert it with seldio convert"
     if named.role == "submission" and best.role == "label":
         return "LAB309", f"{message}: this is a label file ({best.name}), not a submission", hint
     if named.role == "submission":
@@ -626,18 +581,19 @@ class Wanted:
 
     def rank(self, format: Dialect) -> tuple[bool, int, bool]:
         """Return how well a format fits: the role before the year, and that before a header that is missing."""
-        apart = (abs(one - other) for one in years(format) for other in self.years)
-        return format.role in self.roles, -min(apart, default=_NEVER), format.header is None
+        distances = [abs(year - other) for year in years(format) for other in self.years]
+        return format.role in self.roles, -min(distances, default=_NEVER), format.header is None
 
-    def chosen(self, found: Detection) -> tuple[Dialect | None, list[Dialect]]:
+    def chosen(self, detection: Detection) -> tuple[Dialect | None, list[Dialect]]:
         """Return the format that fits best of those that remain, and the others; None where two fit as well."""
-        remaining = [found.format, *found.alike] if found.format else [one.format for one in found.candidates]
-        if not remaining or (found.format is None and found.rows.change is not None):
-            return found.format, []
+        format = detection.format
+        remaining = [format, *detection.alike] if format else [candidate.format for candidate in detection.candidates]
+        if not remaining or (format is None and detection.rows.change is not None):
+            return format, []
         best = max(remaining, key=self.rank)
-        others = [one for one in remaining if not means_the_same(one, best)]
+        others = [other for other in remaining if not means_the_same(other, best)]
         if "label" in self.roles:
-            others = [one for one in others if one.role in self.roles]
-        if any(self.rank(one) == self.rank(best) for one in others):
-            return found.format, []
+            others = [other for other in others if other.role in self.roles]
+        if any(self.rank(other) == self.rank(best) for other in others):
+            return format, []
         return best, others

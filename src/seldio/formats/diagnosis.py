@@ -9,28 +9,27 @@ once. What was read is what a repair writes (:func:`repaired`).
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 
 from seldio.findings import SINGLY, Finding, Sink
-from seldio.formats import cells
+from seldio.formats import cells, label_csv
 from seldio.formats.base import Ints, TextFile
+from seldio.formats.detect import change_between, explain_width
+from seldio.formats.label_csv import CsvPart, Dialect, column_type, headed_by, split_cells, with_commas
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask, to_numpy
-from seldio.text import clipped, plural
-
-if TYPE_CHECKING:
-    from seldio.formats.label_csv import CsvPart, Dialect, column
+from seldio.text import clipped, plural, printable
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
-_BOM = b"\xef\xbb\xbf"
+_BOM = codecs.BOM_UTF8
 _TEXT_END = re.compile(r"\r\n|\r|\n")
 #: What people head the columns with, and the fields that are meant.
 _TITLES = {
@@ -41,19 +40,12 @@ _TITLES = {
 }  # fmt: skip
 _ENDS = {"\n": "LF", "\r\n": "CR LF"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
-_LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 #: A number with a comma in it, and one whose comma may separate thousands: `1,234`, but not `0,234` or `1,23`.
 _COMMAS = re.compile(rb"[0-9]*(?:,[0-9]+)+")
 _SEVERAL = re.compile(rb"(?<![0-9,])[0-9]++(?>(?:,[0-9]++){2,})(?=[\"';\t |]|$)", re.MULTILINE)
 #: A line that begins with a number that is not whole.
 _FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
 _THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
-
-
-def plain_lines(data: bytes) -> bytes:
-    """Return *data* with LF at the end of every line, and without a byte order mark."""
-    data = data.removeprefix(_BOM)
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def delimiter_of(line: str, columns: int) -> str:
@@ -63,14 +55,6 @@ def delimiter_of(line: str, columns: int) -> str:
     text = line.strip()  # a sign behind the last cell is a fault of its own
     signs = (sign for sign in _DELIMITERS if columns - 1 in (text.count(sign), text.rstrip(sign).count(sign)))
     return next((sign for sign in signs if sign != " " or ", " not in line), ",")
-
-
-def with_commas(text: bytes, delimiter: str) -> bytes:
-    """Return *text* with commas between its cells and points in its numbers; nothing moves."""
-    if delimiter == ",":
-        return text
-    text = text.replace(b",", b".")
-    return _LONE_SPACE.sub(b",", text) if delimiter == " " else text.replace(delimiter.encode(), b",")
 
 
 def thousands_in(text: bytes) -> str:
@@ -86,12 +70,6 @@ def thousands_in(text: bytes) -> str:
     return first[0].decode()
 
 
-def headed_by(line: str, header: str | None) -> bool:
-    """Return whether *line* is the *header* of a format, as it may be spelt."""
-    names = [name.strip().strip('"').lower() for name in line.split(",")]
-    return header is not None and names == header.lower().split(",")
-
-
 def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
     """Return *text* as it was read, as to faults with *codes*; line ends stay."""
     look = FileLook(TextFile("", "", "", _BOM + text.encode()), dialect, codes)
@@ -99,15 +77,18 @@ def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
         for at, column in enumerate(_columns(dialect, look.body)):
             for row in np.flatnonzero(column.causes[column.which] >= 0).tolist():
                 problem = column.problem(row)
-                if problem.fault.code in codes:
-                    look.put(int(look.lines[row]), at, problem.repaired)
+                if problem.fault.code in codes and problem.repaired is not None:
+                    line = int(look.lines[row]) - 1
+                    parts = (look.meant[line] or "").split(",")
+                    parts[at] = problem.repaired
+                    look.meant[line] = ",".join(parts)
     ends = _TEXT_END.findall(text)
     lines = itertools.zip_longest(look.meant, ends, fillvalue="")
-    kept = [(line, end) for line, end in lines if line is not None and (line.strip() or "SYN110" not in codes)]
-    first = next((line for line, _ in kept if line.strip()), "")
+    left = [(line, end) for line, end in lines if line is not None and (line.strip() or "SYN110" not in codes)]
+    first = next((line for line, _ in left if line.strip()), "")
     if look.headless and first and not headed_by(first, dialect.header):
-        kept.insert(0, (dialect.header or "", next(iter(ends), dialect.newline)))
-    return "".join(itertools.chain.from_iterable(kept))
+        left.insert(0, (dialect.header or "", next(iter(ends), dialect.newline)))
+    return "".join(itertools.chain.from_iterable(left))
 
 
 # --- the cells of all files ---------------------------------------------------------------------------
@@ -121,7 +102,7 @@ _CODE_OF = np.array([_CODES.index(fault.code) for fault in cells.FAULTS])
 class _Column:
     """One column of the rows of all files: its different texts, which of them each row has, and what is wrong."""
 
-    def __init__(self, cells_of: pa.Array, part: column, *, first: bool, own: bool) -> None:
+    def __init__(self, cells_of: pa.Array, part: label_csv.column, *, first: bool, own: bool) -> None:
         if isinstance(cells_of, pa.DictionaryArray):
             self.texts, self.which = cells_of.dictionary, to_numpy(cells_of.indices)[1:]
         else:
@@ -149,27 +130,14 @@ class _Column:
             int(self.faults[at]), self.meant[at].as_py(), self.texts[at].as_py(), self.part.kind, self.part.field
         )
 
-    def values(self, kept: Bools, kind: pa.DataType) -> pa.Array:
-        """Return the values of rows that are *kept*."""
+    def values(self, readable: Bools, kind: pa.DataType) -> pa.Array:
+        """Return the values of the rows that are *readable*."""
         texts = compute("utf8_trim_whitespace", self.meant)
         if kind == pa.string():
-            return compute("take", texts, from_numpy(self.which[kept]))
-        known = to_mask(texts)
-        values = to_numpy(compute("cast", compute("array_filter", texts, from_numpy(known)), kind=kind))
-        return from_numpy(values[(np.cumsum(known) - 1)[self.which[kept]]])
-
-
-def split_cells(types: Mapping[str, pa.DataType], text: bytes, block: int = 1 << 20) -> pa.Table:
-    """Return rows of bare cells as columns of these types; raise ArrowInvalid where Arrow cannot read one."""
-    csv = pyarrow.csv
-    return csv.read_csv(
-        pa.BufferReader(text),
-        csv.ReadOptions(column_names=list(types), block_size=block, use_threads=len(text) > 1 << 20),
-        csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
-        csv.ConvertOptions(
-            column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
-        ),
-    )
+            return compute("take", texts, from_numpy(self.which[readable]))
+        valid = to_mask(texts)
+        values = to_numpy(compute("cast", compute("array_filter", texts, from_numpy(valid)), kind=kind))
+        return from_numpy(values[(np.cumsum(valid) - 1)[self.which[readable]]])
 
 
 def _columns(dialect: Dialect, text: bytes) -> list[_Column]:
@@ -191,9 +159,9 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
     looks = [FileLook(part.file, dialect) for part in parts]
     columns = _columns(dialect, b"".join(look.body for look in looks))
     ends = np.cumsum([len(look.lines) for look in looks], dtype=np.int64)
-    kept = np.ones(sum(len(look.lines) for look in looks), bool)
+    readable = np.ones(sum(len(look.lines) for look in looks), bool)
     for column in columns:
-        kept &= ~column.lost[column.which]
+        readable &= ~column.lost[column.which]
     causes = sum(np.bincount(column.causes + 1, minlength=2 * len(_CODES) + 1)[1:] for column in columns)
     for cause in np.flatnonzero(causes).tolist():
         # by column, which rows have such a cell
@@ -212,24 +180,14 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
     for part, look, end in zip(parts, looks, ends.tolist(), strict=True):
         for finding in look.findings():
             sink(part.moved(finding))
-        look.lines = look.lines[kept[end - len(look.lines) : end]]
+        look.lines = look.lines[readable[end - len(look.lines) : end]]
         part.take(look)
-    decimals = any(column.part.kind == "whole" for column in columns) and any(
-        column.part.kind not in _BARE and to_mask(cells.matched(column.meant, "[.e]")).any() for column in columns
-    )
-    values = [column.values(kept, column_type(column.part.kind, decimals)) for column in columns]
+    decimals = any(column.part.kind == "whole" for column in columns)
+    if decimals:
+        reals = [column for column in columns if column.part.kind not in ("int", "flag", "name", "text")]
+        decimals = any(to_mask(cells.matched(column.meant, "[.e]")).any() for column in reals)
+    values = [column.values(readable, column_type(column.part.kind, decimals)) for column in columns]
     return pa.Table.from_arrays(values, names=[part.field for part in dialect.columns])
-
-
-#: Kinds of columns whose cells have no decimals.
-_BARE = ("int", "flag", "name", "text")
-
-
-def column_type(kind: str, decimals: bool) -> pa.DataType:
-    """Return what a column of a kind is read as; *decimals*: there are some in columns that may have them."""
-    if kind == "whole" and not decimals:
-        return pa.int32()
-    return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string(), "text": pa.string()}.get(kind, pa.float64())
 
 
 # --- a file as a text ---------------------------------------------------------------------------------
@@ -264,13 +222,10 @@ class FileLook:
         data = file.data.removeprefix(_BOM)
         self.newline = self.line_ends(data)
         self.final_newline = data[-1:] in (b"\n", b"\r", b"")
-        self.shown = self.text = plain_lines(data) + (b"" if self.final_newline else b"\n")
+        self.shown = self.text = cells.plain_lines(data) + (b"" if self.final_newline else b"\n")
         self.meant = [*self.shown.decode().split("\n")[:-1]] if undone else []
-        self.look()
-
-    def look(self) -> None:
-        """Find the rows."""
-        first = self.first_line
+        blank = re.match(rb"(?>(?:[ \t\v\f]*+\n)*)", self.shown)
+        first = blank[0].count(b"\n") if blank is not None else 0
         self.delimiter = self.separator(first)
         self.text = with_commas(self.shown, self.delimiter)
         if self.delimiter != ",":
@@ -310,12 +265,6 @@ class FileLook:
             if not self.line(number).strip(" \t\v\f"):
                 widths[number] = 0
         return widths
-
-    @cached_property
-    def first_line(self) -> int:
-        """The first line that is not blank, from 0; the number of lines where all are."""
-        blank = re.match(rb"(?>(?:[ \t\v\f]*+\n)*)", self.shown)
-        return blank[0].count(b"\n") if blank is not None else 0
 
     def line(self, number: int, shown: bool = False) -> str:
         """Return a line, from 0, as it is *shown* or with commas between its cells; empty behind the last one."""
@@ -363,29 +312,25 @@ class FileLook:
     ) -> None:
         """Take the cells with one cause in *rows* of all files, of which this one's begin at *begin*."""
         places = sum(int(np.count_nonzero(mask[rows])) for mask in marked.values())
-        fixable = bool(number % 2) and self.certain
-        first = [
-            self.cell_finding(columns[at].problem(row), at, int(self.lines[row - begin]), fixable)
-            for row in rows[:SINGLY].tolist()
-            for at, mask in marked.items()
-            if mask[row]
-        ]
-        self.cell_findings += first if places <= SINGLY else [first[0].times(places, self.lines[rows - begin])]
-
-    def cell_finding(self, problem: cells.CellProblem, at: int, line: int, fixable: bool) -> Finding:
-        """Return the finding about a cell."""
-        (value, shift), (message, hint) = problem.shown, problem.sentences
-        column = len(",".join([*self.line(line - 1).split(",")[:at], ""])) + 1 + shift
-        excerpt = self.line(line - 1, shown=True)
-        rule, value = reader_rule(problem.fault.code), excerpt[column - 1 :][: len(value)]
-        return rule.at(self.file.path, message, hint, line, column, value, excerpt, fixable=fixable)
+        findings = []
+        for row in rows[:SINGLY].tolist():
+            line = int(self.lines[row - begin])
+            excerpt = self.line(line - 1, shown=True)
+            for at in [at for at, mask in marked.items() if mask[row]]:
+                problem = columns[at].problem(row)
+                (value, shift), (message, hint) = problem.shown, problem.sentences
+                place = len(",".join([*self.line(line - 1).split(",")[:at], ""])) + 1 + shift
+                rule, value = reader_rule(problem.fault.code), excerpt[place - 1 :][: len(value)]
+                fixable = bool(number % 2) and self.certain
+                findings.append(rule.at(self.file.path, message, hint, line, place, value, excerpt, fixable=fixable))
+        self.cell_findings += findings if places <= SINGLY else [findings[0].times(places, self.lines[rows - begin])]
 
     def findings(self) -> list[Finding]:
         """Return everything that was found: of each cause a few findings, or one for all."""
         every = [*self.cell_findings]
         for alike in self.line_findings.values():
             lines = [finding.line + at for finding, count in alike if finding.line for at in range(count)]
-            every += [alike[0][0].times(len(lines), lines)] if len(alike) > SINGLY else [found for found, _ in alike]
+            every += [alike[0][0].times(len(lines), lines)] if len(alike) > SINGLY else [each for each, _ in alike]
         return sorted(every, key=lambda finding: finding.order)
 
     # --- the file as a whole -----------------------------------------------------------------------------
@@ -445,8 +390,6 @@ class FileLook:
         lettered = all(row[1].strip(' "')[:1].isalpha() for row in few if len(row) > 1)
         if self.dialect.own or mixed or (len(row) == self.width and not timed and not lettered):
             return False  # nearly every file
-        from seldio.formats.detect import change_between  # the table of dialects needs this module first
-
         lines = [line for line in self.whole_lines(first) if line.strip()]
         change = change_between(lines, self.dialect)
         if change is None:
@@ -536,8 +479,6 @@ class FileLook:
         widths = self.widths[filled]
         if not len(filled) or widths[0] == self.width or (widths != widths[0]).any() or b'"' in self.text:
             return True
-        from seldio.formats.detect import explain_width  # the table of dialects needs this module first
-
         code, message, hint = explain_width(self.file, self.dialect, int(widths[0]))
         self.report(code, message, int(filled[0]) + 1, hint, whole=True)
         return False
@@ -555,22 +496,20 @@ class FileLook:
             self.report("SYN110", message, int(run[0]) + 1, hint, lines=len(run))
         ragged = ~rows & (self.widths > 0)
         ragged[:begin] = False
+        patterns = [cells.PATTERNS[part.kind] for part in self.dialect.columns]
+        way = 'np.savetxt(header=…) needs comments=""' if self.dialect.header else "call np.savetxt without header="
         for number in range(begin, len(rows)) if b"#" in self.text else ():
-            if self.line(number).lstrip().startswith("#") and self.comment(number):
+            line = self.line(number)
+            if not line.lstrip().startswith("#"):
+                continue
+            parts = line.split(",")
+            cells_of_row = len(parts) == self.width and all(map(re.Pattern.fullmatch, patterns, parts))
+            if not cells_of_row:  # of a class that is called so
+                self.odd_line(number, "a comment", f"remove it: the official loaders call int() on it; {way}")
                 rows[number] = ragged[number] = False
         for number in np.flatnonzero(ragged).tolist():
             self.ragged(number)
         return rows
-
-    def comment(self, number: int) -> bool:
-        """Report a comment, which may hold the names of the columns; False where it is a row (of a class called so)."""
-        patterns = [cells.PATTERNS[part.kind] for part in self.dialect.columns]
-        parts = self.line(number).split(",")
-        if len(parts) == self.width and all(map(re.Pattern.fullmatch, patterns, parts)):
-            return False
-        way = 'np.savetxt(header=…) needs comments=""' if self.dialect.header else "call np.savetxt without header="
-        self.odd_line(number, "a comment", f"remove it: the official loaders call int() on it; {way}")
-        return True
 
     def ragged(self, number: int) -> None:
         """Report a row with another number of cells."""
@@ -584,16 +523,10 @@ class FileLook:
             message = f"the last row is cut off: {plural(width, 'cell')} of {self.width} and no line ending"
             hint = "the file seems to be cut off, and rows after this one may be missing: write or download it again"
             self.report("SYN108", message, number + 1, hint, whole=True)
-        elif control := cells.control_character(text):
-            self.report("SAF201", control[0], number + 1, control[1], column=control[2] + 1, width=1)
+        elif control := cells.CONTROL_CHARACTER.search(text):
+            message = cells.CONTROL.says.format(control=printable(control[0]))
+            self.report("SAF201", message, number + 1, cells.CONTROL.hint, column=control.start() + 1, width=1)
         else:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
             hint = f"{self.dialect.name} rows are {', '.join(part.field for part in self.dialect.columns)}"
             self.report("SYN121", message, number + 1, hint, whole=True)
-
-    def put(self, line: int, at: int, cell: str | None) -> None:
-        """Put a cell right in a line, from 1, that is repaired."""
-        if cell is not None:
-            parts = (self.meant[line - 1] or "").split(",")
-            parts[at] = cell
-            self.meant[line - 1] = ",".join(parts)

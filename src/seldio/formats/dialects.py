@@ -16,9 +16,8 @@ are those of the event table; a column without a range holds what its field usua
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 from seldio import plugins
 from seldio.formats.label_csv import Dialect, column
@@ -31,31 +30,28 @@ RANGES = {
 }  # fmt: skip
 
 
-def _column(text: str, metre: int) -> column:
-    field, kind, *declared = text.split(":")
-    reach, _, step = (declared or [RANGES.get(field, "-inf..inf")])[0].partition("/")
-    low, high = map(float, reach.split(".."))
-    scale = metre if field == "distance" and not declared else 1
-    return column(field, kind, low=low, high=high * scale, step=float(step or 1))
-
-
-def _dialect(row: Mapping[str, Any]) -> Dialect:
-    fields = dict(row)
-    fields["columns"] = tuple(_column(each, fields.get("metre") or 1) for each in fields["columns"].split())
-    fields["aliases"] = tuple(fields.get("aliases", ()))
-    if "hop" in fields:
-        fields["hop"] = Fraction(fields["hop"])
-    return Dialect(**fields)
-
-
 def _dialects(outside: bool) -> Iterator[Dialect]:
+    """Yield the formats of the datasets of the package, or of those from *outside*."""
     for record in plugins.datasets():
-        if ("place" in record) is outside:
-            if outside:  # whoever asks for one first
-                from seldio.schema.dataset_file import check
+        if ("place" in record) is not outside:
+            continue
+        if outside:  # whoever asks for one first
+            from seldio.schema.dataset_file import check
 
-                check(record)
-            yield from map(_dialect, record.get("formats", ()))
+            check(record)
+        for row in record.get("formats", ()):
+            columns = []
+            for text in row["columns"].split():
+                field, kind, *declared = text.split(":")
+                reach, _, step = (declared or [RANGES.get(field, "-inf..inf")])[0].partition("/")
+                low, high = map(float, reach.split(".."))
+                if field == "distance" and not declared:
+                    high *= row.get("metre") or 1
+                columns.append(column(field, kind, low=low, high=high, step=float(step or 1)))
+            fields = {**row, "columns": tuple(columns), "aliases": tuple(row.get("aliases", ()))}
+            if "hop" in row:
+                fields["hop"] = Fraction(row["hop"])
+            yield Dialect(**fields)
 
 
 #: Formats of the user, of which names of folders and files tell nothing.

@@ -38,10 +38,6 @@ DEEPEST, MOST_ELEMENTS = 100, 1_000_000
 class XmlProblem(Exception):
     """A document that cannot be read: why, and the byte at which that shows."""
 
-    def __init__(self, message: str, at: int) -> None:
-        super().__init__(message)
-        self.at = at
-
 
 @dataclasses.dataclass(slots=True)
 class Element:
@@ -138,14 +134,15 @@ class ElanFormat(ToolFormat):
             try:
                 root = parse(raw)
             except XmlProblem as problem:
-                at = len(raw[: problem.at].decode(errors="ignore"))
+                message, byte = problem.args
+                at = len(raw[:byte].decode(errors="ignore"))
                 hint = "save the document again in ELAN"
-                source.report("SYN504", (at, min(at + 1, len(source.text))), str(problem), hint)
+                source.report("SYN504", (at, min(at + 1, len(source.text))), message, hint)
                 part.readable = False
             else:
                 document = _Document(root, source.text, raw, source.report)
                 part.readable = document.sound
-                part.labels = list(document.labels())
+                part.labels = document.labels()
         yield part
 
     def text(self, labels: Sequence[ToolLabel], file: ClipFile) -> str:
@@ -153,8 +150,11 @@ class ElanFormat(ToolFormat):
         times = sorted({round(1000 * time) for label in labels for time in (label.onset, label.offset)})
         slots = {time: f"ts{number}" for number, time in enumerate(times, 1)}
         tiers: dict[str, list[ToolLabel]] = {}
-        for label in labels:
-            tiers.setdefault(_tier(label), []).append(label)
+        for label in labels:  # its own tier, if that is a valid name and is read back as the same
+            tier: Any = label.extra.get("tier")
+            is_name = isinstance(tier, str) and tier.isprintable() and tier.strip() == tier and not field_named(tier)
+            whole = is_name and tier and label.name and tier not in (TIER, label.name)
+            tiers.setdefault(tier if whole else TIER, []).append(label)
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
             tag(
@@ -200,14 +200,7 @@ class ElanFormat(ToolFormat):
         return "\n".join([*lines, "</ANNOTATION_DOCUMENT>"]) + "\n"
 
 
-def _tier(label: ToolLabel) -> str:
-    """Return the tier of a label: its own, if that is a valid name and is read back as the same."""
-    tier = label.extra.get("tier")
-    is_name = isinstance(tier, str) and tier.isprintable() and tier.strip() == tier and field_named(tier) is None
-    return tier if tier and is_name and label.name and tier not in (TIER, label.name) else TIER
-
-
-def _first_parent(key: str, parents: dict[str, str], rows: Mapping[str, ToolLabel]) -> str:
+def _first_parent(key: str, parents: dict[str, str], rows: Mapping[str, int]) -> str:
     """Return the annotation that *key* depends on in the end; *parents* is shortened so that chains are walked once."""
     way: dict[str, None] = {}
     while key in parents and key not in rows and key not in way:
@@ -250,54 +243,43 @@ class _Document:
         end = self.text.find(">", start)
         return start, end + 1 if end >= 0 else len(self.text)
 
-    def labels(self) -> Iterator[ToolLabel]:
-        if not self.sound:
-            return
-        rows: dict[str, ToolLabel] = {}
+    def labels(self) -> list[ToolLabel]:
+        labels: list[ToolLabel] = []
+        rows: dict[str, int] = {}  # of annotations in labels
         bad: set[str] = set()
         dependent: list[tuple[str, Element]] = []
-        order: list[ToolLabel] = []
-        for tier in self.root.all("TIER"):
+        for tier in self.root.all("TIER") if self.sound else ():
             name = tier.attributes.get("TIER_ID", "")
             for annotation in (child for holder in tier.all("ANNOTATION") for child in holder.children):
+                key = annotation.attributes.get("ANNOTATION_ID", "")
                 if annotation.tag == _DEPENDENT:
                     dependent.append((name, annotation))
-                elif annotation.tag == _ALIGNED:
-                    label = self.label(annotation, name)
-                    key = annotation.attributes.get("ANNOTATION_ID", "")
-                    if label is None:
-                        bad.add(key)
-                    else:
-                        rows[key] = label
-                        order.append(label)
-        failed = self._attached(dependent, rows, bad)
-        yield from (label for label in order if id(label) not in failed)
-
-    def _attached(
-        self, dependent: Sequence[tuple[str, Element]], rows: dict[str, ToolLabel], bad: set[str]
-    ) -> set[int]:
-        """Attach dependent annotations to labels; return the labels, by identity, with something unreadable."""
+                elif annotation.tag == _ALIGNED and (label := self.label(annotation, name)) is None:
+                    bad.add(key)
+                elif annotation.tag == _ALIGNED and label is not None:
+                    rows[key] = len(labels)
+                    labels.append(label)
         attributes = [annotation.attributes for _, annotation in dependent]
         parents = {keys.get("ANNOTATION_ID", ""): keys.get("ANNOTATION_REF", "") for keys in attributes}
-        failed: set[int] = set()
-        values: dict[tuple[str, str], list[str]] = {}  # by label and tier
-        for tier, annotation in dependent:
+        failed: set[int] = set()  # rows with something unreadable
+        values: dict[tuple[int, str], list[str]] = {}  # by row and tier
+        for tier_name, annotation in dependent:
             key = _first_parent(annotation.attributes.get("ANNOTATION_REF", ""), parents, rows)
             if key in bad:
                 continue
             if key not in rows:
                 self.report("SYN501", self.span(annotation), "the annotation depends on none with a time", None)
                 continue
-            label, (value, span) = rows[key], self.value(annotation)
-            field = field_named(tier)
+            row, (value, span) = rows[key], self.value(annotation)
+            field = field_named(tier_name)
             if field is None:
-                values.setdefault((key, tier), []).append(value)
-            elif value.strip() and not label.set(field, value, span, self.report):
-                failed.add(id(label))
-        for (key, tier), texts in values.items():
-            before = rows[key].extra.get(tier)
-            rows[key].extra[tier] = " ".join(texts if before is None else [before, *texts])
-        return failed
+                values.setdefault((row, tier_name), []).append(value)
+            elif value.strip() and not labels[row].set(field, value, span, self.report):
+                failed.add(row)
+        for (row, tier_name), texts in values.items():
+            before = labels[row].extra.get(tier_name)
+            labels[row].extra[tier_name] = " ".join(texts if before is None else [before, *texts])
+        return [label for row, label in enumerate(labels) if row not in failed]
 
     def value(self, annotation: Element) -> tuple[str, tuple[int, int]]:
         for value in annotation.all("ANNOTATION_VALUE"):

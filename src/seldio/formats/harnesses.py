@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-import pyarrow as pa
 
 from seldio.errors import InvalidData
 from seldio.files import DEFAULTS
@@ -23,10 +21,7 @@ from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_records import Layout
-from seldio.formats.json_text import Pointer
-from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Proof
-from seldio.text import listed
 
 Flat = Mapping[str, Any]
 #: Why a harness asks about more than a question is about.
@@ -38,41 +33,6 @@ _REST = {
 }
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class HarnessItems(JsonItems):
-    """Records with the fields of a row somewhere inside."""
-
-    pack: Callable[[Flat], dict[str, Any]]  # the record of flat keys
-    unpack: Callable[[Flat], dict[str, Any]]  # and back
-    inside: Mapping[str, Pointer]  # where a record holds a key, if not at its top
-    columnar: bool = False
-
-    def records(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
-        """See :meth:`JsonItems.records`."""
-        return map(self.pack, super().records(columns, count))
-
-    def flat(self, record: dict[str, Any]) -> dict[str, Any]:
-        """See :meth:`JsonItems.flat`."""
-        return self.unpack(record)
-
-    def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:  # noqa: ARG002
-        """See :meth:`JsonItems.place_of`."""
-        key = self.key_of(field, {})
-        return self.inside.get(key, (key,))
-
-    def refusal(self, table: pa.Table) -> str | None:
-        """See :meth:`ItemFormat.refusal`."""
-        names = pc.list_flatten(table.column("audio"))
-        other = names.filter(pc.invert(pc.match_substring_regex(names, r"(?i)\.(?:wav|mp3)$"))).unique().to_pylist()
-        if self.holds == "predictions" or not other:
-            return None
-        return f"it takes wav and mp3 recordings, not {listed(other, 3)}: convert the recordings"
-
-
-def _audio(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
-
-
 # --- inspect_ai ----------------------------------------------------------------------------------------
 
 #: What stands at the top of a record of inspect; all else is in ``metadata``.
@@ -81,8 +41,9 @@ _TOP = ("id", "input", "choices", "target", "sandbox", "files", "setup", "descri
 
 def _inspect(flat: Flat) -> dict[str, Any]:
     remaining = dict(flat)
-    audio, question = _audio(remaining.pop("audio", None)), remaining.pop("question", "")
-    sounds = [{"type": "audio", "audio": path, "format": _kind_of(path)} for path in audio]
+    audio, question = remaining.pop("audio", None), remaining.pop("question", "")
+    audio = audio if isinstance(audio, list) else [] if audio is None else [audio]
+    sounds = [{"type": "audio", "audio": path, "format": path.rpartition(".")[2].lower()} for path in audio]
     asked = [{"role": "user", "content": [*sounds, {"type": "text", "text": question}]}]
     given = remaining.pop("input", None)  # kept where it says more than that
     if given is not None and _heard(given) != (audio, question):
@@ -93,10 +54,6 @@ def _inspect(flat: Flat) -> dict[str, Any]:
     record["target"] = "" if answer is None else answer
     record |= {key: remaining.pop(key) for key in _TOP if key in remaining}
     return record | ({"metadata": remaining} if remaining else {})
-
-
-def _kind_of(path: str) -> str:
-    return path.rpartition(".")[2].lower()
 
 
 def _from_inspect(record: Flat) -> dict[str, Any]:
@@ -136,7 +93,7 @@ def _heard(given: Any) -> tuple[list[str], str] | None:
     return sounds, texts[-1]
 
 
-INSPECT = HarnessItems(
+INSPECT = JsonItems(
     name="inspect",
     title="inspect_ai questions: JSON Lines of messages with audio content, choices and target",
     holds="items",
@@ -157,6 +114,7 @@ INSPECT = HarnessItems(
     unpack=_from_inspect,
     inside={"audio": ("input",), "question": ("input",), **{name: ("metadata", name) for name in _REST}},
     taken=(*_TOP, "metadata"),
+    sounds=("wav", "mp3"),
     ignored={"start": _WHOLE, "end": _WHOLE},
 )
 
@@ -184,19 +142,8 @@ def _from_log(record: Flat) -> dict[str, Any]:
     return flat
 
 
-@dataclasses.dataclass(frozen=True)
-class EvalReading(ItemReading):
-    """The samples of a log, each of which is a member of the archive."""
-
-    members: tuple[str, ...] = ()  # as shown to people, of each row
-
-    def path_of(self, row: int | None) -> str:
-        """See :meth:`Reading.path_of`."""
-        return self.path if row is None else self.members[row]
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class InspectLog(HarnessItems):
+class InspectLog(JsonItems):
     """Samples in a log in JSON, or in an archive with a file for each."""
 
     def likes(self, data: bytes, name: str) -> float:
@@ -226,7 +173,7 @@ class InspectLog(HarnessItems):
             return reading.place(place, field, number)
 
         rows = [reading.rows[number] for _, reading, number in places]
-        return EvalReading(self, path, rows, locate, members=tuple(name for name, *_ in places))
+        return ItemReading(self, path, rows, locate, members=[name for name, *_ in places])
 
 
 def _is_archive(data: bytes, name: str) -> bool:

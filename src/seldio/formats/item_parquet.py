@@ -14,8 +14,9 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
 from seldio.formats.base import PARQUET_MAGIC, Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
-from seldio.formats.json_records import is_sound
+from seldio.formats.json_records import Layout, layout_of
 from seldio.formats.parquet import Wrong, guarded
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import (
@@ -49,6 +50,8 @@ _BATCH = 1 << 13
 GROUP = 1 << 15
 #: What a writer may raise that is given an origin of other types than its own.
 _UNSOUND = (TypeError, ValueError, LookupError, AttributeError)
+#: What a layout is made of.
+_STORED = (str, bool, list, tuple, type(None))
 _LOSS = "the recordings inside the table; their paths are kept"
 
 
@@ -59,14 +62,14 @@ class ItemParquet(ItemFormat):
     suffix: str = ".parquet"
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
-        """See :meth:`ItemFormat.likes`; nothing but the footer is read."""
+        """See :meth:`Format.likes`; nothing but the footer is read."""
         if data[:4] != PARQUET_MAGIC:
             return 0.0
         return guarded(data, "", lambda _: None, lambda file: self.likes_table(file.schema_arrow)) or 0.0
 
     def likes_table(self, schema: pa.Schema) -> float:
         """Return how much a table with these columns looks like one of this format, as :meth:`likes` tells it."""
-        metadata = _kept(schema)
+        metadata = _parsed((schema.metadata or {}).get(_KEY))
         if metadata is not None:
             return float(metadata.get("holds") == self.holds)
         if self._is_own(schema):
@@ -94,14 +97,27 @@ class ItemParquet(ItemFormat):
         schema = file.schema_arrow
         if len({*schema.names}) < len(schema.names):
             return Wrong("SYN302", "a column appears twice", self._hint())
-        metadata = _kept(schema)
+        metadata = _parsed((schema.metadata or {}).get(_KEY))
         if metadata is not None or self._is_own(schema):
             return self._own(file, metadata or {}, path, sink)
         layout = self.layout(schema)
         if layout is None or layout.holds != self.holds:
             shown = listed([*schema.names]) or "none"
             return Wrong("SYN302", f"no known table of {self.holds} has these columns: {shown}", self._hint())
-        return self._foreign(file, layout, path, sink)
+        audio, lost = recordings(file)
+
+        def take(finding: Finding) -> None:
+            sink(dataclasses.replace(finding, path=path, column=1, end_column=1, excerpt=None))
+
+        inner = layout.read(json_lines(file, audio).encode(), f"{path}.jsonl", take)
+        if inner is None:
+            return Wrong("SYN302", f"its rows are not {layout.name} records", self._hint())
+
+        def locate(row: int, field: str | None, number: int | None) -> Place:
+            place = inner.place(row, field, number)
+            return Place(place.line, 1, 1, place.value, "")
+
+        return ItemReading(self, path, inner.rows, locate, {"format": layout.name}, {"audio": _LOSS} if lost else {})
 
     def _hint(self) -> str:
         return f"a table of {self.holds} has some of these columns: {', '.join(self.schema.names)}"
@@ -159,36 +175,29 @@ class ItemParquet(ItemFormat):
         return None
 
     def _is_sound(self, origin: Mapping[str, Any], rows: Sequence[Row]) -> bool:
+        """Return whether the writer of the format that *rows* come from can follow what an origin says."""
         home = next((text for text in _texts() if text.name == origin.get("format")), None)
-        inner_origin = origin.get("origin", {})
-        if home is None or home.holds != self.holds or not isinstance(inner_origin, dict):
+        inner = origin.get("origin", {})
+        if home is None or home.holds != self.holds or not isinstance(inner, dict):
+            return False
+        orders, order_of, numbers = inner.get("orders", []), inner.get("order_of", {}), inner.get("numbers", [])
+        if not isinstance(orders, list) or not isinstance(order_of, dict) or not isinstance(numbers, list):
             return False
         try:
-            if not is_sound(inner_origin):
+            layout = dataclasses.asdict(layout_of(inner.get("layout"), Layout()))
+            texts = [*numbers, *chain.from_iterable(orders)]
+            sound = all(isinstance(order, list | tuple) for order in orders) and all(
+                isinstance(text, str) for text in texts
+            )
+            sound &= all(isinstance(value, _STORED) for value in layout.values())
+            if not sound or not all(type(place) is int and 0 <= place < len(orders) for place in order_of.values()):
                 return False
-            home.write(rows[:2], inner_origin)
+            home.write(rows[:2], inner)
         except SeldioError:
             pass  # the rows were changed; the writer will say so again
         except _UNSOUND:
             return False
         return True
-
-    def _foreign(self, file: pq.ParquetFile, layout: ItemFormat, path: str, sink: Sink) -> ItemReading | Wrong:
-        audio, lost = recordings(file)
-        lines = json_lines(file, audio)
-
-        def take(finding: Finding) -> None:
-            sink(dataclasses.replace(finding, path=path, column=1, end_column=1, excerpt=None))
-
-        inner = layout.read(lines.encode(), f"{path}.jsonl", take)
-        if inner is None:
-            return Wrong("SYN302", f"its rows are not {layout.name} records", self._hint())
-
-        def locate(row: int, field: str | None, number: int | None) -> Place:
-            place = inner.place(row, field, number)
-            return Place(place.line, 1, 1, place.value, "")
-
-        return ItemReading(self, path, inner.rows, locate, {"format": layout.name}, {"audio": _LOSS} if lost else {})
 
     def doubtful(self, table: pa.Table) -> Ints:  # noqa: ARG002 - a table holds any row
         """See :meth:`ItemFormat.doubtful`."""
@@ -220,14 +229,11 @@ class ItemParquet(ItemFormat):
         return reading.origin if same else {"format": reading.format.name, "origin": reading.origin}
 
 
-def _kept(schema: pa.Schema) -> dict[str, Any] | None:
-    """Return what seldio wrote into the metadata; empty if that cannot be read, None if there is none."""
-    text = (schema.metadata or {}).get(_KEY)
-    return None if text is None else _parsed(text)
-
-
 @lru_cache(2)  # all parts of a table have the same, by which a writer knows them
-def _parsed(text: bytes) -> dict[str, Any]:
+def _parsed(text: bytes | None) -> dict[str, Any] | None:
+    """Return what seldio wrote into the metadata; nothing of any kind if that cannot be read, None without any."""
+    if text is None:
+        return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -277,36 +283,23 @@ def skeleton(kind: pa.DataType) -> Any:
 
 
 def recordings(file: pq.ParquetFile) -> tuple[frozenset[Trail], bool]:
-    """Return the paths of recordings inside the records, and whether there is any."""
+    """Return the paths of recordings inside the records, and whether there is any, as far as the footer tells."""
     names = [file.schema.column(number).path for number in range(len(file.schema))]
     inside = {name.removesuffix(".bytes"): number for number, name in enumerate(names) if name.endswith(".bytes")}
     inside = {name: number for name, number in inside.items() if f"{name}.path" in names}
-    return frozenset(map(_trail, inside)), any(_filled(file.metadata, number) for number in inside.values())
-
-
-def _filled(metadata: Any, column: int) -> bool:
-    """Return whether a column has a value, as far as the footer tells."""
-    chunks = (metadata.row_group(group).column(column) for group in range(metadata.num_row_groups))
-    return any(
+    groups = [file.metadata.row_group(group) for group in range(file.metadata.num_row_groups)]
+    chunks = (group.column(number) for group in groups for number in inside.values())
+    filled = any(
         chunk.statistics is None
         or chunk.statistics.null_count is None
         or chunk.statistics.null_count < chunk.num_values
         for chunk in chunks
     )
+    return frozenset(map(_trail, inside)), filled
 
 
 def _trail(name: str) -> Trail:
     return tuple(part for part in name.split(".") if part not in _LISTS)
-
-
-def records(file: pq.ParquetFile, audio: frozenset[Trail] = frozenset()) -> Iterator[dict[str, Any]]:
-    """Yield the rows as objects; recordings are not even read."""
-    names = [file.schema.column(number).path for number in range(len(file.schema))]
-    sound = {f"{'.'.join(trail)}.bytes" for trail in audio}
-    chosen = [name for name in names if ".".join(_trail(name)) not in sound] if sound else None
-    for batch in file.iter_batches(batch_size=_RECORDS, columns=chosen):
-        batch.validate(full=True)
-        yield from batch.to_pylist()
 
 
 def _plain(value: Any, trail: Trail, audio: frozenset[Trail]) -> Any:
@@ -322,10 +315,16 @@ def _plain(value: Any, trail: Trail, audio: frozenset[Trail]) -> Any:
 
 
 def json_lines(file: pq.ParquetFile, audio: frozenset[Trail]) -> str:
-    """Return the rows as JSON Lines, a line for each."""
-
-    def text(value: Any) -> str:  # that Parquet holds as bytes; dates and decimals as they are written
-        return value.decode() if isinstance(value, bytes) else str(value)
-
-    lines = (json.dumps(_plain(row, (), audio), ensure_ascii=False, default=text) for row in records(file, audio))
-    return "".join(f"{line}\n" for line in lines)
+    """Return the rows as JSON Lines, a line for each; recordings are not even read."""
+    names = [file.schema.column(number).path for number in range(len(file.schema))]
+    sound = {f"{'.'.join(trail)}.bytes" for trail in audio}
+    chosen = [name for name in names if ".".join(_trail(name)) not in sound] if sound else None
+    # texts that Parquet holds as bytes; dates and decimals as they are written
+    encoder = json.JSONEncoder(
+        ensure_ascii=False, default=lambda value: value.decode() if isinstance(value, bytes) else str(value)
+    )
+    lines: list[str] = []
+    for batch in file.iter_batches(batch_size=_RECORDS, columns=chosen):
+        batch.validate(full=True)
+        lines += (encoder.encode(_plain(row, (), audio)) + "\n" for row in batch.to_pylist())
+    return "".join(lines)

@@ -64,6 +64,7 @@ class ItemReading(Reading):
     #: what of the file is in no row, by the field that it belongs to
     lost: dict[str, str] = dataclasses.field(default_factory=dict)
     lines: Ints | None = None  # where each row begins, of a file with a record in each line
+    members: Sequence[str] = ()  # of an archive, the member that each row is in, as shown to people
 
     @cached_property
     def table(self) -> pa.Table:
@@ -80,9 +81,9 @@ class ItemReading(Reading):
         """The name of the format that the rows come from: of the file, or of that which a table was made of."""
         return self.format.name if callable(self.source) else str(self.source.get("format", self.format.name))
 
-    def path_of(self, row: int | None) -> str:  # noqa: ARG002 - there is one file
+    def path_of(self, row: int | None) -> str:
         """See :meth:`Reading.path_of`."""
-        return self.path
+        return self.members[row] if self.members and row is not None else self.path
 
     def place(self, row: int, field: str | None, number: int | None = None) -> Place:
         """See :meth:`Reading.place`."""
@@ -121,16 +122,12 @@ class ItemFormat(Format):
                 raise DataError(f"{self.name} holds {self.holds}; row {number + 1} is {type(row).__name__}")
 
     @abstractmethod
-    def likes(self, data: bytes, name: str) -> float:
-        """See :meth:`Format.likes`."""
-
-    @abstractmethod
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """Return the rows of a file; what is wrong goes to *sink*. None where nothing can be read."""
 
     @abstractmethod
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
-        """The bytes of a file with *rows*; with the *origin* of a reading of this format, as that was written."""
+        """Return a file with *rows*; with the *origin* of a reading of this format, as that was written."""
 
     def origin_of(self, reading: ItemReading) -> dict[str, object] | None:
         """Return the origin that the writer wants of *reading*."""

@@ -11,7 +11,7 @@ import dataclasses
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from itertools import chain
@@ -23,7 +23,7 @@ import pyarrow as pa
 from seldio.findings import Sink
 from seldio.formats.base import Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
-from seldio.formats.json_records import Layout, Records, Run, layout_of, layouts_by_id, peek, value_at
+from seldio.formats.json_records import Layout, Records, Run, layout_of, peek, value_at
 from seldio.formats.json_text import MAX_DEPTH, JsonDocument, Pointer, proven
 from seldio.schema.arrays import pc, uncollected
 from seldio.schema.qa import (
@@ -38,7 +38,7 @@ from seldio.schema.qa import (
     table_of_columns,
     wrong_rows,
 )
-from seldio.text import clipped, json_text, plural
+from seldio.text import clipped, json_text, listed, plural
 
 _SCALARS = (int, float)
 _ABSENT = object()
@@ -66,7 +66,7 @@ class JsonItems(ItemFormat):
     never: tuple[str, ...] = ()  # and none of these,
     sure: tuple[str, ...] = ()  # and, for full certainty, one of these
     #: with one of these, which no other format has, those of *never* are taken for further keys
-    own: tuple[str, ...] = ()
+    unique: tuple[str, ...] = ()
     #: fields whose keys tell the format, with the values that say nothing, see :meth:`marked`
     empty: Mapping[str, object] = dataclasses.field(default_factory=dict)
     layout: Layout = dataclasses.field(default_factory=Layout)  # of a new file
@@ -74,7 +74,12 @@ class JsonItems(ItemFormat):
     language: str | None = None  # of all questions of the benchmark, so that no record says it
     numbered: bool = False  # whether ids may be whole numbers in its files; in others, those of questions are text
     taken: tuple[str, ...] = ()  # names besides that a further key cannot have
-    columnar: bool = True  # whether its keys are those of the records, so that many are read at once
+    #: where the fields of a row are somewhere inside a record: the record of flat keys, these keys of a record, and
+    #: where a record holds a key, if not at its top
+    pack: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    unpack: Callable[[dict[str, Any]], dict[str, Any]] = dict
+    inside: Mapping[str, Pointer] = dataclasses.field(default_factory=dict)
+    sounds: tuple[str, ...] = ()  # suffixes of the recordings that it takes; of any kind if empty
     besides: tuple[str, ...] = dataclasses.field(init=False, default=())
     _fields: Mapping[str, str] = dataclasses.field(init=False, default_factory=dict)  # of keys that have one
 
@@ -92,9 +97,9 @@ class JsonItems(ItemFormat):
         object.__setattr__(self, "carries", (*carries, *self.besides))
 
     def likes(self, data: bytes, name: str) -> float:
-        """See :meth:`ItemFormat.likes`; the keys of the first record tell, the name only breaks ties."""
+        """See :meth:`Format.likes`; the keys of the first record tell, the name only breaks ties."""
         keys = peek(data)
-        never = keys & {*self.never} and not keys & {*self.own}
+        never = keys & {*self.never} and not keys & {*self.unique}
         if not keys or never or not all(keys & {*mark.split("|")} for mark in self.marks):
             return 0.0
         if self.closed and 4 * len(keys - {*self.keys}) > len(keys):
@@ -112,21 +117,19 @@ class JsonItems(ItemFormat):
         lines = reader.numbers + 1 if reader.records.lines else None
         return ItemReading(self, path, rows, reader.locate, partial(reader.origin, table), lines=lines)
 
+    @uncollected()
     def write(self, rows: Sequence[Row] | pa.Table, origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
+        stored: Mapping[str, Any] = origin or {}
+        layout = layout_of(stored.get("layout"), self.layout)
         try:
             table = table_of(rows, self.model)
         except (ValueError, OverflowError):  # the text of the record says what it is that nothing can hold
-            layout = layout_of((origin or {}).get("layout"), self.layout)
             return layout.file([layout.record(self.record(row)) for row in rows]).encode()
-        layout = layout_of((origin or {}).get("layout"), self.layout)
-        layout = self.layout if layout.single and len(table) != 1 else layout
-        with uncollected():
-            return layout.file(self.texts(table, layout, origin or {})).encode()
-
-    def texts(self, table: pa.Table, layout: Layout, origin: Mapping[str, Any]) -> list[str]:
-        """Return the text of each row's record in a format, with its lead."""
-        layouts, numbers = layouts_by_id(layout, origin), {*(origin.get("numbers") or ())}
+        layout = layout if layout.joint or len(table) == 1 else self.layout  # one record may have no place for others
+        layouts = [dataclasses.replace(layout, order=tuple(order)) for order in stored.get("orders", ())]
+        layout_of_id = {id: layouts[number] for id, number in (stored.get("order_of") or {}).items()}
+        numbers = {*(stored.get("numbers") or ())}
         names = [name for name in table.column_names if table[name].null_count < len(table)]
         texts = []
         for start in range(0, len(table), _RUN):
@@ -134,36 +137,23 @@ class JsonItems(ItemFormat):
             columns = opened({name: part[name].to_pylist() for name in names})
             ids = columns.get("id") or [None] * len(part)
             for id, record in zip(ids, self.records(columns, len(part)), strict=True):
-                here = layouts.get(id, layout)
-                texts.append(here.record(self.laid_out(record, here, here.numbered or id in numbers)))
-        return texts
-
-    def laid_out(self, record: dict[str, Any], layout: Layout, numbered: bool) -> dict[str, Any]:
-        """Return a record with the keys that a layout has, its id as a number where it was one."""
-        if self.instead and (names := self.named_in(layout.order)):
-            record = {names.get(key, key): value for key, value in record.items()}
-        if self.closed and layout.order and "audio" not in layout.order and record.get("audio") == []:
-            del record["audio"]
-        id = self.key_of("id", record) if numbered else ""
-        values = proven([record[id].encode()]) if isinstance(record.get(id), str) else None
-        if values is not None and type(values[0]) in _SCALARS:
-            record[id] = values[0]
-        return record
+                laid_out = layout_of_id.get(id, layout)
+                if self.instead and (keys := self.named_in(laid_out.order)):
+                    record = {keys.get(key, key): value for key, value in record.items()}
+                if self.closed and laid_out.order and "audio" not in laid_out.order and record.get("audio") == []:
+                    del record["audio"]
+                key = self.key_of("id", record) if laid_out.numbered or id in numbers else ""
+                values = proven([record[key].encode()]) if isinstance(record.get(key), str) else None
+                if values is not None and type(values[0]) in _SCALARS:
+                    record[key] = values[0]
+                texts.append(laid_out.record(record))
+        return layout.file(texts).encode()
 
     def named_in(self, order: Sequence[str]) -> dict[str, str]:
         """Return, by key, the one that records with keys in this order have in its place."""
         absent = ((key, others) for key, others in self.instead.items() if key not in order)
         firsts = ((key, next((other for other in others if other in order), None)) for key, others in absent)
         return {key: other for key, other in firsts if other is not None}
-
-    def differs(self, keys: Sequence[str], order: Sequence[str]) -> bool:
-        """Return whether a layout with this order writes a record with these *keys* in another way."""
-        if not self.columnar:
-            return tuple(keys) != tuple(order)
-        ranks = {key: place for place, key in enumerate(dict.fromkeys((*order, *self.keys, *self.besides)))}
-        same = tuple(sorted(keys, key=lambda key: ranks.get(key, len(ranks)))) == keys
-        absent = self.closed and ("audio" in keys) != ("audio" in order)
-        return not same or absent or self.named_in(keys) != self.named_in(order)
 
     def record(self, row: Row) -> dict[str, Any]:
         """Return a row as a record of this format, keys in its order; what is unknown is left out."""
@@ -200,7 +190,8 @@ class JsonItems(ItemFormat):
         rows = zip(*record.values(), strict=True) if record else ((),) * count
         for extra, row in zip(extras, rows, strict=True):
             filled = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
-            yield filled | extra if extra else filled
+            filled = filled | extra if extra else filled
+            yield filled if self.pack is None else self.pack(filled)
 
     def doubtful(self, table: pa.Table) -> Ints:
         """See :meth:`ItemFormat.doubtful`: further keys named like others, nested deep or with long numbers."""
@@ -228,12 +219,18 @@ class JsonItems(ItemFormat):
             table = table.set_column(number, table.schema.field(field), full)
         return table
 
-    def flat(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Return a record as :meth:`fields` reads it, its keys at the top."""
-        return record
+    def refusal(self, table: pa.Table) -> str | None:
+        """See :meth:`ItemFormat.refusal`."""
+        if not self.sounds:
+            return None
+        names = pc.list_flatten(table.column("audio"))
+        taken = pc.match_substring_regex(names, rf"(?i)\.(?:{'|'.join(self.sounds)})$")
+        other = names.filter(pc.invert(taken)).unique().to_pylist()
+        kinds = " and ".join(self.sounds)
+        return f"it takes {kinds} recordings, not {listed(other, 3)}: convert the recordings" if other else None
 
     def fields(self, records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-        """Return the values of records with the same keys, by field, unchecked: the inverse of :meth:`records`."""
+        """Return the values of records with the same flat keys, by field, unchecked: the inverse of :meth:`records`."""
         given: dict[str, Sequence[Any]]
         given = dict(zip(records[0], zip(*map(dict.values, records), strict=True), strict=True))
         fields = dict(self._fields)
@@ -282,14 +279,6 @@ class JsonItems(ItemFormat):
             ]
         return value
 
-    def proof(self, event: Any) -> Any:
-        """Return an event that proves an answer, under the names of the fields."""
-        if not isinstance(event, dict):
-            return event
-        extra = {key: value for key, value in event.items() if key not in self.proofs or value is None}
-        renamed = {self.proofs[key]: value for key, value in event.items() if key in self.proofs}
-        return renamed | ({"extra": extra} if extra else {})
-
     def key_of(self, field: str, record: Mapping[str, Any]) -> str:
         """Return the key of *record* that holds a field; the field itself where the format has no key for it."""
         key = next((key for key, name in self.keys.items() if name == field), field)
@@ -297,7 +286,8 @@ class JsonItems(ItemFormat):
 
     def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:
         """Return where *record* holds a field, see :meth:`key_of`."""
-        return (self.key_of(field, record),)
+        key = self.key_of(field, {} if self.pack else record)
+        return self.inside.get(key, (key,))
 
 
 # --- values ----------------------------------------------------------------------------------------
@@ -307,7 +297,7 @@ def _tidy(format: JsonItems, columns: dict[str, list[Any]], extras: Sequence[dic
     if "audio" in columns:
         key = format.key_of("audio", {})
         for audio, extra in zip(columns["audio"], extras, strict=True):
-            if isinstance(audio, list) and len(audio) < 2 and format.columnar:
+            if isinstance(audio, list) and len(audio) < 2 and format.pack is None:
                 extra[key] = audio  # as it was written: a text, or no key, is the usual way
         columns["audio"] = [
             [audio] if isinstance(audio, str) else [] if audio is None else audio for audio in columns["audio"]
@@ -318,11 +308,18 @@ def _tidy(format: JsonItems, columns: dict[str, list[Any]], extras: Sequence[dic
             unknown = {key: value for key, value in meta.items() if key not in _META or value is None}
             metas[place] = {key: value for key, value in meta.items() if key not in unknown}
             extras[place][format.key_of("answer_meta", {})] = unknown
-    if "events" in columns and format.proofs:
-        columns["events"] = [
-            [format.proof(event) for event in events] if isinstance(events, list) else events
-            for events in columns["events"]
-        ]
+    for place, events in enumerate(columns.get("events", ())) if format.proofs else ():
+        if isinstance(events, list):
+            columns["events"][place] = [
+                _proof(format.proofs, event) if isinstance(event, dict) else event for event in events
+            ]
+
+
+def _proof(names: Mapping[str, str], event: dict[str, Any]) -> dict[str, Any]:
+    """Return an event that proves an answer, under the *names* of the fields."""
+    extra = {key: value for key, value in event.items() if key not in names or value is None}
+    renamed = {names[key]: value for key, value in event.items() if key in names}
+    return renamed | ({"extra": extra} if extra else {})
 
 
 def _without_none(value: Any) -> Any:
@@ -333,34 +330,48 @@ def _without_none(value: Any) -> Any:
     return value
 
 
-# --- writing and reading ---------------------------------------------------------------------------
+# --- reading ---------------------------------------------------------------------------------------
 
 
 class _Reader:
     def __init__(self, format: JsonItems, records: Records) -> None:
         self.format, self.records = format, records
         self.id_key = format.key_of("id", {})
+        self.whole_ids = format.numbered or format.holds == "predictions"  # whether ids may be whole numbers
         self.numbers = np.zeros(0, np.int64)  # of the record of each row
         self.absent: dict[str, list[int]] = {key: [] for key in format.useful}  # numbers of records without them
         self.numbered: list[int] = []  # of those whose id is a number
         self.warned: list[int] = []  # of those whose id is a whole number, of predictions
         self.shapes: dict[tuple[str, ...], list[int]] = {}  # numbers of records by their keys
 
+    @uncollected()
     def table(self) -> pa.Table:
+        """Read all records, and warn once of what many of them have in common."""
         tables, numbers = [self.format.schema.empty_table()], [np.zeros(0, np.int64)]
-        with uncollected():
-            for run in self.records.runs():
-                table, places = self.rows(run)
-                self.records.readable |= bool(len(table))
-                tables.append(table)
-                numbers.append(run.first + places)
+        for run in self.records.runs():
+            table, places = self.rows(run)
+            self.records.readable |= bool(len(table))
+            tables.append(table)
+            numbers.append(run.first + places)
         self.numbers = np.concatenate(numbers)
-        self.warn()
+        for key, without in self.absent.items():
+            if without:
+                message, hint = f"{key} is missing{_in(without)}", self.format.useful[key]
+                self.report("SYN215", message, self.records[min(without)], (), hint)
+        if self.warned:
+            first = self.records[min(self.warned)]
+            pointer = self.format.place_of("id", first.value)
+            text = clipped(first.locate(pointer).value, 30)
+            message = f"{self.id_key} is the number {text}{_in(self.warned)}"
+            hint = f'it is read as the id "{text}": ids of questions are text, so write it in quotes'
+            self.report("SYN216", message, first, pointer, hint)
         return pa.concat_tables(tables)
 
     def rows(self, run: Run) -> tuple[pa.Table, Ints]:
         format, tables, numbers = self.format, list[pa.Table](), list[int]()
-        flats = [format.flat(record) if type(record) is dict else None for record in run.values]
+        flats: Sequence[Any] = [record if type(record) is dict else None for record in run.values]
+        if format.pack is not None:
+            flats = [None if record is None else format.unpack(record) for record in flats]
         alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}
         for number, (record, flat) in enumerate(zip(run.values, flats, strict=True)):
             if flat is not None:
@@ -368,12 +379,16 @@ class _Reader:
         for (keys, _), places in alike.items():
             if any(self.lacking(keys)):
                 continue
-            columns = format.fields([flats[number] for number in places])  # type: ignore[misc]
+            columns = format.fields([flats[number] for number in places])
             ids = columns.get("id", [])
             if self.whole_ids and int in map(type, ids):
                 columns["id"] = [str(id) if type(id) is int else id for id in ids]
-            only_fields = columns.keys() <= {*format.schema.names}
-            wrong = self.wrong(columns) if only_fields else {*range(len(places))}
+            wrong = {*range(len(places))}
+            if columns.keys() <= {*format.schema.names}:
+                checked = (
+                    field for field in columns if field != "extra" or format.closed
+                )  # else it holds what JSON can
+                wrong = set().union(*(wrong_rows(format.model, field, columns[field]) for field in checked))
             if wrong:
                 right = [place for place in range(len(places)) if place not in wrong]
                 columns = {field: [values[place] for place in right] for field, values in columns.items()}
@@ -405,29 +420,29 @@ class _Reader:
         for key, without in self.absent.items():
             without += numbers if key not in keys else ()
 
-    def wrong(self, columns: Mapping[str, list[Any]]) -> set[int]:
-        fields = (field for field in columns if field != "extra" or self.format.closed)  # else it holds what JSON can
-        return set().union(*(wrong_rows(self.format.model, field, columns[field]) for field in fields))
-
-    @property
-    def whole_ids(self) -> bool:
-        return self.format.numbered or self.format.holds == "predictions"
-
     def lacking(self, keys: Collection[str]) -> Iterator[str]:
         for key in self.format.required:
             if key not in keys and {*keys}.isdisjoint(self.format.instead.get(key, ())):
                 yield key
 
     def row(self, record: JsonDocument) -> Row | None:
+        """Return the row of a record; None after findings."""
         if not isinstance(record.value, dict):
             self.report("SYN212", f"a record is {_kind(record.value)}, not an object", record, (), None)
             return None
         for key in self.lacking(record.value):
             hint = f"a record has the keys {', '.join(self.format.required)}"
             self.report("SYN211", f"{key} is missing", record, (), hint)
-        columns = self.format.fields([self.format.flat(record.value)])
-        values = {field: value for field, (value,) in columns.items()}
-        self.spell_id(values, record)
+        flat = record.value if self.format.pack is None else self.format.unpack(record.value)
+        values = {field: value for field, (value,) in self.format.fields([flat]).items()}
+        if type(values.get("id")) is int and self.whole_ids:
+            values["id"] = str(values["id"])
+        elif type(values.get("id")) in _SCALARS:
+            pointer = self.format.place_of("id", record.value)
+            values["id"] = text = record.locate(pointer).value
+            hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
+            message = f"{self.id_key} is the number {clipped(text, 30)}, but must be text"
+            self.report("SYN212", message, record, pointer, hint)
         row = row_of(self.format.model, values)
         if row is None:
             for flaw in flaws(self.format.model, values):
@@ -442,8 +457,15 @@ class _Reader:
         numbered = 0 < len(numbers) == len(table)
         orders = list[tuple[str, ...]]()
         order_of = dict[str | None, int]()
+        ranked = dict.fromkeys((*layout.order, *self.format.keys, *self.format.besides))
+        ranks = {key: place for place, key in enumerate(ranked)}
         for keys, records in sorted(self.shapes.items(), key=lambda shape: min(shape[1])):
-            if self.format.differs(keys, layout.order):
+            differs = keys != tuple(layout.order)
+            if differs and self.format.pack is None:  # unless it is written in the same way all the same
+                sounds = self.format.closed and ("audio" in keys) != ("audio" in layout.order)
+                differs = tuple(sorted(keys, key=lambda key: ranks.get(key, len(ranks)))) != keys or sounds
+                differs = differs or self.format.named_in(keys) != self.format.named_in(layout.order)
+            if differs:
                 ids = self.ids(table, sorted(records))
                 order_of |= {id: len(orders) for id in ids if id is not None}
                 orders.append(keys)
@@ -464,37 +486,14 @@ class _Reader:
         at = self.format.place_of(field, record.value)
         return record.locate(at if number is None else (*at, number))
 
-    # --- what is wrong
-
-    def spell_id(self, values: dict[str, Any], record: JsonDocument) -> None:
-        """Write a number as an id in text; an error unless it is whole and the format numbers its questions."""
-        if type(values.get("id")) not in _SCALARS:
-            return
-        if type(values["id"]) is int and self.whole_ids:
-            values["id"] = str(values["id"])
-            return
-        pointer = self.format.place_of("id", record.value)
-        values["id"] = text = record.locate(pointer).value
-        hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
-        message = f"{self.id_key} is the number {clipped(text, 30)}, but must be text"
-        self.report("SYN212", message, record, pointer, hint)
-
-    def warn(self) -> None:
-        """Warn of what many records may have in common, once for the file."""
-        for key, numbers in self.absent.items():
-            if numbers:
-                message, hint = f"{key} is missing{_in(numbers)}", self.format.useful[key]
-                self.report("SYN215", message, self.records[min(numbers)], (), hint)
-        if self.warned:
-            first = self.records[min(self.warned)]
-            pointer = self.format.place_of("id", first.value)
-            text = clipped(first.locate(pointer).value, 30)
-            message = f"{self.id_key} is the number {text}{_in(self.warned)}"
-            hint = f'it is read as the id "{text}": ids of questions are text, so write it in quotes'
-            self.report("SYN216", message, first, pointer, hint)
-
     def report_flaw(self, flaw: Flaw, record: JsonDocument) -> None:
-        pointer = self.pointer(flaw, record.value)
+        field, *inner = flaw.at
+        pointer = self.format.place_of(str(field), record.value)
+        if field == "events":
+            names = {name: key for key, name in self.format.proofs.items()}
+            inner = [names.get(step, step) if isinstance(step, str) else step for step in inner]
+        if field != "audio" or not isinstance(value_at(record.value, pointer), str):
+            pointer = (*pointer, *inner)
         if flaw.kind == "missing":
             if len(pointer) > 1:
                 self.report("SYN211", f"{_path(pointer)} is missing", record, pointer, None)
@@ -507,16 +506,6 @@ class _Reader:
         must = "text" if flaw.at == ("audio",) and not self.format.closed else flaw.must
         value = value_at(record.value, pointer)
         self.report("SYN212", f"{_path(pointer)} is {_kind(value)}, but must be {must}", record, pointer, None)
-
-    def pointer(self, flaw: Flaw, record: Mapping[str, Any]) -> Pointer:
-        field, *remaining = flaw.at
-        at = self.format.place_of(str(field), record)
-        if field == "audio" and isinstance(value_at(record, at), str):
-            remaining = []
-        if field == "events":
-            names = {name: key for key, name in self.format.proofs.items()}
-            remaining = [names.get(step, step) if isinstance(step, str) else step for step in remaining]
-        return (*at, *remaining)
 
     def report(self, code: str, message: str, record: JsonDocument, pointer: Pointer, hint: str | None) -> None:
         self.records.sink(record.finding(code, message, pointer, hint))
@@ -556,14 +545,16 @@ def _tuples(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _format(name: str, row: dict[str, Any]) -> JsonItems:
-    made = {key: _tuples(value) for key, value in row.items() if key not in ("empty", "layout")}
-    made |= {"layout": Layout(**_tuples(row["layout"]))} if "layout" in row else {}
-    made |= {"graded": LETTERS_READ} if row.get("letters") else {}
-    return JsonItems(name=name, empty=row.get("empty", {}), **made)
-
-
 _ROWS = tomllib.loads(files(__package__ or "").joinpath("questions.toml").read_text("utf-8"))
 #: All of them, in the order in which they are tried.
-FORMATS = tuple(_format(name, row) for name, row in _ROWS.items())
+FORMATS = tuple(
+    JsonItems(
+        name=name,
+        layout=Layout(**_tuples(row.pop("layout", {}))),
+        empty=row.pop("empty", {}),
+        graded=LETTERS_READ if row.get("letters") else row.pop("graded", ""),
+        **_tuples(row),
+    )
+    for name, row in _ROWS.items()
+)
 SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ADQA, ADQA_TRAIN, SPATIAL_SOUND_QA, ITEMS, PREDICTIONS = FORMATS

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ from seldio.errors import InvalidData
 from seldio.findings import Sink
 from seldio.formats.json_text import LENIENT, JsonDocument, JsonReader, JsonSource, Pointer, dumps, proven
 
-_STORED = (str, bool, list, tuple, type(None))
 _SEPARATORS = ((", ", ": "), (",", ":"), (",", ": "), (", ", ":"))
 _INDENT = re.compile(r"[{\[](\r?\n)([ \t]*)(?=\S)")
 _ESCAPED = re.compile(rb"\\u(?!00[0-7])")
@@ -72,11 +71,6 @@ class Layout:
             return f"{self.head}{self.tail}" if self.head else ""
         return f"{self.head}{self.joint.join(records)}{self.tail}"
 
-    @property
-    def single(self) -> bool:
-        """Whether the file is one record and has no place for others."""
-        return not self.joint
-
 
 def layout_of(stored: object, default: Layout) -> Layout:
     """Return the layout that an origin describes, or the default of the format."""
@@ -85,26 +79,6 @@ def layout_of(stored: object, default: Layout) -> Layout:
     values = {field.name: stored[field.name] for field in dataclasses.fields(Layout) if field.name in stored}
     values |= {name: tuple(values[name]) for name in ("separators", "order") if name in values}
     return dataclasses.replace(default, **values)
-
-
-def is_sound(origin: Mapping[str, Any]) -> bool:
-    """Return whether :func:`layouts_by_id` can follow what an origin says of single records."""
-    orders, order_of, numbers = origin.get("orders", []), origin.get("order_of", {}), origin.get("numbers", [])
-    if not isinstance(orders, list) or not isinstance(order_of, dict) or not isinstance(numbers, list):
-        return False
-    layout = dataclasses.asdict(layout_of(origin.get("layout"), Layout()))
-    if not all(isinstance(value, _STORED) for value in layout.values()) or not all(
-        isinstance(id, str) for id in numbers
-    ):
-        return False
-    whole = all(isinstance(order, list | tuple) and all(isinstance(key, str) for key in order) for order in orders)
-    return whole and all(type(number) is int and 0 <= number < len(orders) for number in order_of.values())
-
-
-def layouts_by_id(layout: Layout, origin: Mapping[str, Any]) -> dict[str | None, Layout]:
-    """Return the layouts of rows whose keys have an order of their own."""
-    layouts = [dataclasses.replace(layout, order=tuple(order)) for order in origin.get("orders", ())]
-    return {id: layouts[number] for id, number in (origin.get("order_of") or {}).items()}
 
 
 #: Where an object keeps its records.
@@ -145,19 +119,20 @@ class Records:
     def runs(self) -> Iterator[Run]:
         """Yield the records, some thousand at a time."""
         if not self.lines:
-            values = self._of_document()
-            for first in range(0, len(values), _RUN):
-                yield Run(first, values[first : first + _RUN], ())
+            records = self._of_document()
+            for first in range(0, len(records), _RUN):
+                yield Run(first, records[first : first + _RUN], ())
             return
         first, start = 0, 0
-        if type(_value(_first(self.data)[1])) is not dict and (self.reader.wide() or self.reader.one_document()):
+        values = proven([_first(self.data)[1]])
+        if not (values and type(values[0]) is dict) and (self.reader.wide() or self.reader.one_document()):
             return
         while start < len(self.data):
             end = self.data.find(b"\n", start + _RUN_BYTES) + 1 or len(self.data)
             raws = self.data[start:end].split(b"\n")
             if not raws[-1]:
                 raws.pop()
-            yield Run(first, proven(raws) or [_value(raw) for raw in raws], raws)
+            yield Run(first, proven(raws) or [(proven([raw]) or [None])[0] for raw in raws], raws)
             first, start = first + len(raws), end
 
     def careful(self, run: Run, numbers: Sequence[int]) -> Iterator[tuple[int, JsonDocument]]:
@@ -195,26 +170,28 @@ class Records:
         return JsonDocument(LENIENT.decode(text), JsonSource(text, self.path))
 
     def _of_document(self) -> Sequence[Any]:
-        value = proven([self.data])
-        if value is not None:
-            value = value[0]
-        else:
+        values = proven([self.data])
+        if values is None:
             document = None if self.reader.wide() else self.reader.read(self.data)
             if document is None:
                 return ()
-            self.document, value = document, document.value
-
-        def report(pointer: Pointer, message: str) -> None:
+            self.document, values = document, [document.value]
+        value: Any = values[0]
+        key = wrong = None
+        if isinstance(value, dict):
+            key = next((key for key in CONTAINERS if isinstance(value.get(key), list)), None)
+            if key is None and value.keys().isdisjoint(_RECORD):
+                wrong = next((key for key in CONTAINERS if key in value), None)
+        if wrong is not None or not isinstance(value, dict | list):
+            message = "the file is neither an array nor an object with records"
+            message = message if wrong is None else f"{wrong} is not an array"
             hint = 'a file of records is [{...}, ...], {"records": [...]}, {"data": [...]} or JSON Lines'
-            self.sink(self.document.finding("SYN213", message, pointer, hint=hint))
-
-        at = _list_in(value, report)
-        if at is None:
+            self.sink(self.document.finding("SYN213", message, () if wrong is None else (wrong,), hint=hint))
             return ()
-        self.readable, self.pointer = True, at
-        inside = value[at[0]] if at else value
-        self._listed = isinstance(inside, list)
-        return inside if self._listed else [inside]
+        self.readable, self.pointer = True, () if key is None else (key,)
+        records = value_at(value, self.pointer)
+        self._listed = isinstance(records, list)
+        return records if self._listed else [records]
 
     def _at(self, number: int) -> Pointer:
         return (*self.pointer, number) if self._listed else ()
@@ -247,11 +224,6 @@ def frame_of_list(document: JsonDocument, pointer: Pointer, size: int) -> tuple[
     lead, tail = text[opening:start], text[document.extent((*pointer, size - 1))[1] :]
     gap = text[end : document.extent((*pointer, 1))[0]] if size > 1 else f",{lead}"
     return Layout(text[:opening], lead, gap.removesuffix(lead), tail), text[start:end]
-
-
-def _value(raw: bytes) -> Any:
-    values = proven([raw])
-    return None if values is None else values[0]
 
 
 def value_at(value: Any, pointer: Pointer) -> Any:
@@ -301,20 +273,3 @@ def in_lines(data: bytes, path: str) -> bool:
 def _first(data: bytes) -> re.Match[bytes]:
     """Match the first line that is not blank and the first character of the next one, without copying more."""
     return _FIRST.match(data)  # type: ignore[return-value]
-
-
-def _list_in(value: Any, report: Callable[[Pointer, str], None]) -> Pointer | None:
-    if isinstance(value, list):
-        return ()
-    if not isinstance(value, dict):
-        report((), "the file is neither an array nor an object with records")
-        return None
-    for key in CONTAINERS:
-        if isinstance(value.get(key), list):
-            return (key,)
-    record = not value.keys().isdisjoint(_RECORD)
-    wrong = None if record else next((key for key in CONTAINERS if key in value), None)
-    if wrong is None:
-        return ()
-    report((wrong,), f"{wrong} is not an array")
-    return None

@@ -13,6 +13,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import chain, groupby
@@ -76,26 +77,11 @@ class JsonSource(TextLines):
         shown = self.text[start : min(end, start + _CLIP)] + "…" * (end - start > _CLIP) if value is None else value
         return super().place(start, end, shown)
 
-    def words(self, offset: int) -> str:
-        """Return the place of an offset in words."""
-        at = self.place(offset, offset)
-        return f"line {at.line:,}, column {at.column:,}"
-
     def finding(self, what: JsonProblem, severity: Severity | None = None) -> Finding:
         """Return the finding for a problem; its severity is that of the rule unless one is given."""
-        line, column, end_column, text, excerpt = self.place(what.start, what.end)
-        return reader_rule(what.code).at(
-            self.path,
-            what.message,
-            what.hint,
-            line,
-            column,
-            text,
-            excerpt,
-            end_column=end_column,
-            severity=severity,
-            fixable=False,
-        )
+        rule, place = reader_rule(what.code), self.place(what.start, what.end)
+        finding = place.finding(rule, self.path, what.message, what.hint, fixable=False)
+        return finding if severity is None else replace(finding, severity=severity)
 
 
 def skip(text: str, pos: int) -> int:
@@ -111,14 +97,12 @@ def proven(texts: Sequence[bytes]) -> list[Any] | None:
     """
     try:
         values = [from_json(text, allow_inf_nan=False, cache_strings="keys") for text in texts]
-        return values if _quotes_in(b"".join(texts)) == 2 * _texts_in(values) else None
+        data = b"".join(texts)
+        escaped = _ESCAPED.findall(data).count(b'\\"') if b"\\" in data else 0
+        quotes = int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"'))) - escaped
+        return values if quotes == 2 * _texts_in(values) else None
     except ValueError:
         return None
-
-
-def _quotes_in(data: bytes) -> int:
-    escaped = _ESCAPED.findall(data).count(b'\\"') if b"\\" in data else 0
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"'))) - escaped
 
 
 def _texts_in(values: Sequence[Any], depth: int = 0) -> int:
@@ -184,19 +168,14 @@ def problems(source: JsonSource, *, lines: bool = False) -> list[JsonProblem]:
         hint = "they come from a crash while writing: write the file again"
         return [JsonProblem("SYN104", nul, nul + 1, message, hint)]
     fault = _fault(text)
-    tokens = _Tokens(source, len(text) if fault is None else fault.pos)
-    tokens.check()
-    stopped = bool(tokens.problems) and tokens.problems[-1].last
-    return tokens.problems + ([] if fault is None or stopped else [tokens.broken(fault, lines)])
-
-
-def first_break(text: str) -> int | None:
-    """Return where the syntax of a text breaks; None where it does not."""
-    fault = _fault(text)
-    return None if fault is None else fault.pos
+    wrong, brackets, last = _token_problems(source, len(text) if fault is None else fault.pos)
+    if fault is not None and not (wrong and wrong[-1].last):
+        wrong.append(_Break(source, fault, last, brackets, lines).problem())
+    return wrong
 
 
 def _fault(text: str) -> json.JSONDecodeError | None:
+    """Return the scanner's error where the syntax of a text breaks; None where it does not."""
     try:
         _SYNTAX.decode(text)
     except json.JSONDecodeError as error:
@@ -206,144 +185,139 @@ def _fault(text: str) -> json.JSONDecodeError | None:
     return None
 
 
-class _Tokens:
-    def __init__(self, source: JsonSource, end: int) -> None:
-        self.source, self.text, self.end = source, source.text, end
-        self.problems: list[JsonProblem] = []
-        self.open: list[tuple[int, dict[str, int] | None]] = []  # brackets, and the keys of objects with their offsets
-        self.last = len(self.text)  # the token at which the syntax breaks
-        self.repeated = 0
+def _token_problems(source: JsonSource, end: int) -> tuple[list[JsonProblem], list[int], int]:
+    """Return what is wrong with the content of tokens before *end*, the brackets open there, and the token there.
 
-    def check(self) -> None:
-        """Find what is wrong with the content of tokens; stop at what is nested too deep or repeats too many keys."""
-        before = ""
-        for match in _TOKEN.finditer(self.text):
-            token, start, end = match.group(), match.start(), match.end()
-            if end > self.end:
-                self.last = start
-                return
-            if token in ("[", "{"):
-                if len(self.open) == MAX_DEPTH:
-                    message = f"arrays and objects nested deeper than {MAX_DEPTH} levels"
-                    hint = "data of this kind is never nested this deeply"
-                    self.problems.append(JsonProblem("SYN206", start, end, message, hint, last=True))
-                    return
-                self.open.append((start, {} if token == "{" else None))
-            elif token in ("]", "}"):
-                self.open.pop()
-            elif token[0] == '"':
-                self._string(token, start, before)
-                if self.repeated == MOST_REPEATED:
-                    return
-            else:
-                self._word(token, start)
-            before = token
+    What is nested too deep, or repeats too many keys, is not read on.
+    """
+    wrong: list[JsonProblem] = []
+    brackets: list[int] = []
+    keys_of: list[dict[str, int] | None] = []  # of the objects that are open, with their offsets; None for arrays
+    before, repeated = "", 0
+    for match in _TOKEN.finditer(source.text):
+        token, (start, stop) = match.group(), match.span()
+        if stop > end:
+            return wrong, brackets, start
+        if token in ("[", "{"):
+            if len(brackets) == MAX_DEPTH:
+                message = f"arrays and objects nested deeper than {MAX_DEPTH} levels"
+                hint = "data of this kind is never nested this deeply"
+                wrong.append(JsonProblem("SYN206", start, stop, message, hint, last=True))
+                break
+            brackets.append(start)
+            keys_of.append({} if token == "{" else None)
+        elif token in ("]", "}"):
+            brackets.pop()
+            keys_of.pop()
+        elif token[0] != '"':
+            wrong += _number_problems(token, start)
+        else:
+            for half in _LONE.finditer(token.replace("\\\\", "__")) if "\\u" in token else ():
+                message = f"{half.group()} is half of a surrogate pair, not a character"
+                hint = "write the character itself, or both halves"
+                wrong.append(JsonProblem("SYN205", start + half.start(), start + half.end(), message, hint))
+            keys = keys_of[-1] if keys_of and before in ("{", ",") else None
+            key = "" if keys is None else json.loads(token)
+            if keys is not None and key in keys:
+                repeated += 1
+                at = source.place(keys[key], keys[key])
+                message = f'the key "{clipped(key)}" appears twice in its object, first in line {at.line:,}, '
+                message += f"column {at.column:,}"
+                if repeated == MOST_REPEATED:
+                    message += f"; it is the {MOST_REPEATED}th such key, and the rest of the text is not read"
+                hint = "remove one: most readers silently keep the last"
+                wrong.append(JsonProblem("SYN202", start, stop, message, hint, last=repeated == MOST_REPEATED))
+                if repeated == MOST_REPEATED:
+                    break
+            elif keys is not None:
+                keys[key] = start
+        before = token
+    return wrong, brackets, len(source.text)
 
-    def _word(self, word: str, start: int) -> None:
-        end = start + len(word)
-        if word in _CONSTANTS:
-            hint = "write null, or leave the key out"
-            self.problems.append(JsonProblem("SYN203", start, end, f"{word} is not JSON", hint))
-            return
-        number = _NUMBER.fullmatch(word)
-        if number is None:
-            return
-        if number["float"] and math.isinf(float(word)):
-            message = f"{clipped(word, 30)} is larger than any float"
-            self.problems.append(JsonProblem("SYN204", start, end, message, "the largest float is about 1.8e308"))
-        elif not number["float"] and (len(word) > 20 or not -(2**63) <= int(word) < 2**63):
-            message = f"{clipped(word, 30)} does not fit in 64 bits"
-            hint = "if it is a name, put it in double quotes"
-            self.problems.append(JsonProblem("SYN204", start, end, message, hint))
 
-    def _string(self, token: str, start: int, before: str) -> None:
-        for match in _LONE.finditer(token.replace("\\\\", "__")) if "\\u" in token else ():
-            message = f"{match.group()} is half of a surrogate pair, not a character"
-            hint = "write the character itself, or both halves"
-            self.problems.append(JsonProblem("SYN205", start + match.start(), start + match.end(), message, hint))
-        keys = self.open[-1][1] if self.open else None
-        if keys is None or before not in ("{", ","):
-            return
-        key = json.loads(token)
-        if key in keys:
-            message = f'the key "{clipped(key)}" appears twice in its object, first in {self.source.words(keys[key])}'
-            hint = "remove one: most readers silently keep the last"
-            self.repeated += 1
-            if last := self.repeated == MOST_REPEATED:
-                message += f"; it is the {MOST_REPEATED}th such key, and the rest of the text is not read"
-            self.problems.append(JsonProblem("SYN202", start, start + len(token), message, hint, last=last))
-        keys.setdefault(key, start)
+def _number_problems(word: str, start: int) -> Iterator[JsonProblem]:
+    end = start + len(word)
+    number = _NUMBER.fullmatch(word)
+    if word in _CONSTANTS:
+        yield JsonProblem("SYN203", start, end, f"{word} is not JSON", "write null, or leave the key out")
+    elif number is not None and number["float"] and math.isinf(float(word)):
+        message = f"{clipped(word, 30)} is larger than any float"
+        yield JsonProblem("SYN204", start, end, message, "the largest float is about 1.8e308")
+    elif number is not None and not number["float"] and (len(word) > 20 or not -(2**63) <= int(word) < 2**63):
+        message = f"{clipped(word, 30)} does not fit in 64 bits"
+        yield JsonProblem("SYN204", start, end, message, "if it is a name, put it in double quotes")
 
-    def broken(self, fault: json.JSONDecodeError, lines: bool) -> JsonProblem:
-        text, start = self.text, self.last
+
+class _Break:
+    """The token at which the syntax breaks, and the brackets that are open there."""
+
+    def __init__(
+        self, source: JsonSource, fault: json.JSONDecodeError, start: int, brackets: list[int], lines: bool
+    ) -> None:
+        self.source, self.text, self.fault, self.start = source, source.text, fault, start
+        self.brackets, self.lines = brackets, lines
+        self.wanted = next((what for words, what in _WANTED.items() if fault.msg.startswith(words)), "a comma")
+
+    def problem(self) -> JsonProblem:
+        """Explain what stands there, or what is missing."""
+        text, start, reason = self.text, self.start, self.fault.msg
         character = text[start : start + 1]
-        if character == '"' and start < len(text) and ("Expecting" not in fault.msg) and fault.msg != "Extra data":
-            return self._broken_string(fault)
+        if character == '"' and "Expecting" not in reason and reason != "Extra data":
+            return self._string()
+        if not character and not self.brackets:
+            return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
         if not character:
-            return self._unclosed(fault)
-        if character == "," and fault.msg.startswith("Illegal trailing"):  # as the scanner of Python 3.13 tells it
+            end = len(text.rstrip())
+            opening, at = self.brackets[-1], self.source.place(end, end)
+            message = f"the {text[opening]} is never closed: the text ends at line {at.line:,}, column {at.column:,}, "
+            message += f"where {self.wanted} is expected"
+            return JsonProblem("SYN201", opening, opening + 1, message, _MAYBE_CUT, cut=True)
+        if character == "," and reason.startswith("Illegal trailing"):  # as the scanner of Python 3.13 tells it
             start = skip(text, start + 1)
             character = text[start]
         foreign = None if character in '"[]{},:' else self._foreign()
-        if foreign is not None and (fault.pos > start or character in "/#"):
+        if foreign is not None and (self.fault.pos > start or character in "/#"):
             return foreign
-        if fault.msg == "Extra data":
-            return self._stray(len(text.rstrip()), *_BEHIND[lines])
-        end = foreign.end if foreign is not None else self._value_end(start)
-        if fault.msg.startswith("Expecting ':'"):
+        if reason == "Extra data":
+            return self._stray(len(text.rstrip()), *_BEHIND[self.lines])
+        end = start + 1 if foreign is None else foreign.end
+        with suppress(ValueError, RecursionError):
+            end = LENIENT.raw_decode(text, start)[1] if foreign is None else end
+        if reason.startswith("Expecting ':'"):
             return self._stray(end, "a colon is missing before {}", "put one between key and value")
-        if fault.msg.startswith("Expecting ','") and character not in "]},:":
+        if reason.startswith("Expecting ','") and character not in "]},:":
             hint = 'put one there; write a quotation mark inside a string as \\"'
             return self._stray(end, "a comma is missing before {}", hint)
         before = text[:start].rstrip()
         if character in "]}" and before.endswith(","):
-            hint = "remove it: nothing follows the last comma"
             message = f"a comma before the closing {character}"
+            hint = "remove it: nothing follows the last comma"
             return JsonProblem("SYN201", len(before) - 1, len(before), message, hint)
-        return foreign or self._stray(end, f"{{}} where {self._wanted(fault)} is expected")
-
-    def _wanted(self, fault: json.JSONDecodeError) -> str:
-        return next((what for words, what in _WANTED.items() if fault.msg.startswith(words)), "a comma")
-
-    def _value_end(self, start: int) -> int:
-        try:
-            return LENIENT.raw_decode(self.text, start)[1]
-        except (ValueError, RecursionError):
-            return start + 1
+        return foreign or self._stray(end, f"{{}} where {self.wanted} is expected")
 
     def _stray(self, end: int, message: str, hint: str | None = None, cut: bool = False) -> JsonProblem:
-        """Return a problem with the text from the last token to *end*, which stands for {} in the message."""
-        shown = clipped(self.text[self.last : end], 20)
-        return JsonProblem("SYN201", self.last, end, message.replace("{}", shown, 1), hint, cut)
+        """Return a problem with the text from the token to *end*, which stands for {} in the message."""
+        shown = clipped(self.text[self.start : end], 20)
+        return JsonProblem("SYN201", self.start, end, message.replace("{}", shown, 1), hint, cut)
 
     def _foreign(self) -> JsonProblem | None:
-        start = self.last
+        start = self.start
         token = _TOKEN.match(self.text, start)
         if token is None or _NUMBER.fullmatch(token[0]) or token[0] in ("true", "false", "null", *_CONSTANTS):
             return None
         for pattern, (message, hint) in _FOREIGN.items():
             if match := re.compile(pattern).match(self.text, start):
-                cut = bool(self.open) and match.end() == len(self.text)
-                return self._stray(match.end(), message, hint, cut)
+                return self._stray(match.end(), message, hint, bool(self.brackets) and match.end() == len(self.text))
         return self._stray(start + 1, f"{{}} (U+{ord(self.text[start]):04X}) cannot stand here")
 
-    def _unclosed(self, fault: json.JSONDecodeError) -> JsonProblem:
-        if not self.open:
-            return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
-        start = self.open[-1][0]
-        end = self.source.words(len(self.text.rstrip()))
-        wanted = self._wanted(fault)
-        message = f"the {self.text[start]} is never closed: the text ends at {end}, where {wanted} is expected"
-        return JsonProblem("SYN201", start, start + 1, message, _MAYBE_CUT, cut=True)
-
-    def _broken_string(self, fault: json.JSONDecodeError) -> JsonProblem:
-        place = fault.pos
+    def _string(self) -> JsonProblem:
+        place = self.fault.pos
         escape = self.text.rfind("\\", 0, place + 1)
-        bad = _BAD_ESCAPE.match(self.text, escape) if "escape" in fault.msg else None
+        bad = _BAD_ESCAPE.match(self.text, escape) if "escape" in self.fault.msg else None
         if bad and not _CUT_ESCAPE.match(self.text, escape):
             message = f"{clipped(bad.group())} is not a JSON escape"
             return JsonProblem("SYN201", escape, bad.end(), message, "write a backslash as \\\\")
-        if "control" not in fault.msg:
+        if "control" not in self.fault.msg:
             return self._stray(len(self.text), "the string is never closed", _MAYBE_CUT, cut=True)
         if (character := self.text[place]) in "\r\n":
             hint = "close it with a quotation mark; write a line break inside a string as \\n"
@@ -466,62 +440,49 @@ class JsonReader:
         try:
             source = JsonSource(raw.decode(), self.path, line)
         except UnicodeDecodeError as error:
-            self.undecodable(error, line, cut)
+            source, byte = JsonSource(raw.decode(errors="replace"), self.path, line), raw[error.start]
+            start, hint = len(raw[: error.start].decode()), "save the file as UTF-8; it is probably Latin-1"
+            problem = JsonProblem("SYN101", start, start + 1, f"byte 0x{byte:02x} is not UTF-8", hint)
+            if cut and error.reason == "unexpected end of data":  # the end of the file cuts a character off
+                self.sink(source.finding(_torn(source)))
+            else:  # as its value, the byte in Latin-1: it is no character
+                self.sink(replace(source.finding(problem), value=chr(byte)))
             return None
         values = proven([raw])
-        return self.diagnose(source, cut) if values is None else JsonDocument(values[0], source)
-
-    def diagnose(self, source: JsonSource, cut: bool) -> JsonDocument | None:
-        """Report all that is wrong; the document, where that is nothing but some duplicate keys."""
-        readable = True
+        if values is not None:
+            return JsonDocument(values[0], source)
+        readable = True  # where all that is wrong is some duplicate keys
         for problem in problems(source, lines=self.lines):
             self.sink(source.finding(_torn(source) if cut and problem.cut else problem))
             readable &= problem.code == "SYN202" and not problem.last
         return JsonDocument(LENIENT.decode(source.text), source) if readable else None
 
-    def undecodable(self, error: UnicodeDecodeError, line: int, cut: bool) -> None:
-        """Report what is not UTF-8; a character that the end of the file cuts off is a truncated record."""
-        source = JsonSource(error.object.decode(errors="replace"), self.path, line)
-        start = len(error.object[: error.start].decode())
-        message = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
-        hint = "save the file as UTF-8; it is probably Latin-1"
-        problem = JsonProblem("SYN101", start, start + 1, message, hint)
-        if cut and error.reason == "unexpected end of data":
-            self.sink(source.finding(_torn(source)))
-        else:  # as its value, the byte in Latin-1: it is no character
-            self.sink(replace(source.finding(problem), value=chr(error.object[error.start])))
-
     def array(self, document: JsonDocument) -> bool:
         """Return whether a line holds an array, which is a finding."""
-        message = "an array on one line instead of records"
         if isinstance(document.value, list):
-            self.sink(document.finding("SYN207", message, (), hint=_NOT_LINES))
+            self.sink(document.finding("SYN207", "an array on one line instead of records", (), hint=_NOT_LINES))
         return isinstance(document.value, list)
 
     def one_document(self) -> bool:
         """Return whether the file is an array on a line, or JSON over several lines: one finding for it all."""
         start = self.data.rfind(b"\n", 0, len(self.data) - len(self.data.lstrip())) + 1
         line = self.data.count(b"\n", 0, start) + 1
-        body = self.data[start:]
-        first = body.partition(b"\n")[0]
-        values = proven([first])
-        if values is None:
-            return self.spread(JsonSource(body.decode(errors="replace"), self.path, line))
-        return self.array(JsonDocument(values[0], JsonSource(first.decode(), self.path, line)))
-
-    def spread(self, source: JsonSource) -> bool:
-        """Return whether the first record runs over several lines (a finding), and is not just truncated."""
+        raw = self.data[start:].partition(b"\n")[0]
+        values = proven([raw])
+        if values is not None:
+            return self.array(JsonDocument(values[0], JsonSource(raw.decode(), self.path, line)))
+        source = JsonSource(self.data[start:].decode(errors="replace"), self.path, line)
         first, _, remaining = source.text.partition("\n")
         second = remaining.lstrip().partition("\n")[0]
-        start = skip(first, 0)
-        if not second or not first.startswith(("[", "{"), start) or first_break(first) is None:
+        begin = skip(first, 0)
+        if not second or not first.startswith(("[", "{"), begin) or _fault(first) is None:
             return False
-        place = first_break(source.text)
-        if place is not None and (place <= len(first) or first_break(second) is None):
-            return False
-        code, what = ("SYN207", "array") if first[start] == "[" else ("SYN201", "object")
+        fault = _fault(source.text)
+        if fault is not None and (fault.pos <= len(first) or _fault(second) is None):
+            return False  # the first record is truncated
+        code, what = ("SYN207", "array") if first[begin] == "[" else ("SYN201", "object")
         message = f"a JSON {what} that spans several lines instead of one record per line"
-        self.sink(source.finding(JsonProblem(code, start, len(first), message, _NOT_LINES)))
+        self.sink(source.finding(JsonProblem(code, begin, len(first), message, _NOT_LINES)))
         return True
 
 
@@ -554,18 +515,14 @@ def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
     try:
         text = _encode(separators)(value)
         text.encode()
-    except UnicodeEncodeError as error:
-        half = ascii(error.object[error.start])
-        raise InvalidData(_unwritable("SYN205", f"half of a surrogate pair, {half}")) from error
     except ValueError as error:
-        raise InvalidData(_unwritable("SYN203", str(error))) from error
+        code, what = "SYN203", str(error)
+        if isinstance(error, UnicodeEncodeError):
+            code, what = "SYN205", f"half of a surrogate pair, {error.object[error.start]!a}"
+        raise InvalidData(reader_rule(code).at("<value>", f"JSON cannot hold this value: {what}")) from error
     return text
 
 
 @cache
 def _encode(separators: tuple[str, str]) -> Callable[[Any], str]:
     return json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=separators).encode
-
-
-def _unwritable(code: str, what: str) -> Finding:
-    return reader_rule(code).at("<value>", f"JSON cannot hold this value: {what}")

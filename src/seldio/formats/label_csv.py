@@ -3,7 +3,7 @@
 Columns first: the bytes of all files are joined and parsed by pyarrow in one go. Only where that
 fails, or where a byte occurs that has no business in such a file, each file is held against the
 dialect's grammar (one regular expression for a row, made from its column kinds), and only rows that
-do not match it are looked at one by one (``diagnosis.py``).
+do not match it are looked at one by one (``py``).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 
 from seldio import geometry
 from seldio.errors import DataError
 from seldio.findings import Finding, Sink
-from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled, newline_of
-from seldio.formats.cells import ABSENT, KINDS, LIMIT, UNKNOWABLE
+from seldio.formats.cells import ABSENT, KINDS, LIMIT, UNKNOWABLE, plain_lines
 from seldio.reader_rules import READER_RULES
 from seldio.schema.arrays import from_numpy, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
@@ -34,8 +34,12 @@ if TYPE_CHECKING:
     from seldio.formats.diagnosis import FileLook
 
 
+_LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
+_DAY = 864_000  # label frames
 #: Stands for a comma in a cell of a dataset's own columns, which rows of bare cells cannot hold.
 COMMA = "\ue000"
+#: The columns that fields without one are derived from.
+_DERIVED = {"azimuth": "x", "elevation": "x", "class_id": "class_name"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -94,13 +98,9 @@ class Dialect(LabelFormat):
 
     def index(self, field: str | None) -> int | None:
         """Return the 0-based file column of *field*; a derived angle points at x, a class id at its name."""
-        return self._indices.get(field or "")
-
-    @cached_property
-    def _indices(self) -> dict[str, int]:
-        own = {part.field: number for number, part in enumerate(self.columns)}
-        derived = {"azimuth": "x", "elevation": "x", "class_id": "class_name"}
-        return {field: own[source] for field, source in derived.items() if source in own} | own
+        fields = [part.field for part in self.columns]
+        source = field if field in fields else _DERIVED.get(field or "")
+        return fields.index(source) if source in fields else None
 
     def kind(self, field: str) -> str | None:
         """Return the kind of the column that holds *field*, None where there is none."""
@@ -116,7 +116,9 @@ class Dialect(LabelFormat):
             parts = [CsvPart(self, file) for file in files]
         parsed = _parse_all(self, parts)
         if parsed is None:
-            parsed = diagnosis.read_faulty(self, parts, sink)
+            from seldio.formats.diagnosis import read_faulty  # which clean files do not need
+
+            parsed = read_faulty(self, parts, sink)
         reading = _reading(self, parts, parsed)
         if self.own:
             _report_unknown(reading, sink)
@@ -124,10 +126,27 @@ class Dialect(LabelFormat):
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
         """See :meth:`LabelFormat.write`."""
-        rows = _silent_rows(self, table, file.frames) if self.silence else _rows(self, table)
+        columns = [_cells(self, part, table) for part in self.columns]
+        row = ",".join(["%s"] * len(columns))
+        rows = [row % cells for cells in zip(*columns, strict=True)]
+        if self.silence:
+            rows = self._with_silence(rows, table["frame"].to_pylist(), file.frames)
         lines = [self.header, *rows] if self.header else rows
         text = file.newline.join(lines)
         return (text + file.newline if lines and (file.final_newline or not rows) else text).encode()
+
+    def _with_silence(self, rows: list[str], numbers: list[int], frames: int | None) -> list[str]:
+        """Return all rows, with a row of zeros for each frame of the clip in which no source is active."""
+        total = max(frames or 0, max(numbers, default=-1) + 1)
+        if total > _DAY:
+            raise DataError(
+                f"frame {total - 1:,} is more than a day into the clip; rows for all the silent frames "
+                "before it are not written"
+            )
+        silent = sorted(set(range(total)) - set(numbers))
+        empty = [f"{frame},{self.silence},0,0,0" for frame in silent]
+        merged = sorted(zip(numbers + silent, rows + empty, strict=True), key=lambda pair: pair[0])
+        return [row for _, row in merged]
 
 
 class CsvPart(FileRows):
@@ -161,7 +180,7 @@ class CsvPart(FileRows):
     @cached_property
     def _text(self) -> tuple[bytes, Ints]:
         """The file with LF and without a byte order mark, and where its lines end."""
-        text = diagnosis.plain_lines(self.file.data) + b"\n"
+        text = plain_lines(self.file.data) + b"\n"
         return text, np.flatnonzero(np.frombuffer(text, np.uint8) == 10)
 
     def lines(self, rows: Ints) -> Ints:
@@ -176,11 +195,25 @@ class CsvPart(FileRows):
         text, index = raw.decode(), self.dialect.index(field)
         if index is None:
             return Place(line, 1, len(text) + 1, text, text)
-        cells = diagnosis.with_commas(raw, self.delimiter).decode().split(",")
+        cells = with_commas(raw, self.delimiter).decode().split(",")
         cell = cells[index]
         start = len(",".join(cells[:index])) + (index > 0) + len(cell) - len(cell.lstrip())
         end = start + len(cell.strip())
         return Place(line, start + 1, end + 1, text[start:end], text)
+
+
+def headed_by(line: str, header: str | None) -> bool:
+    """Return whether *line* is the *header* of a format, as it may be spelt."""
+    names = [name.strip().strip('"').lower() for name in line.split(",")]
+    return header is not None and names == header.lower().split(",")
+
+
+def with_commas(text: bytes, delimiter: str) -> bytes:
+    """Return *text* with commas between its cells and points in its numbers; nothing moves."""
+    if delimiter == ",":
+        return text
+    text = text.replace(b",", b".")
+    return _LONE_SPACE.sub(b",", text) if delimiter == " " else text.replace(delimiter.encode(), b",")
 
 
 # --- parsing ---------------------------------------------------------------------------------------
@@ -204,51 +237,63 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart]) -> pa.Table | None:
     if not _plain(dialect, parts, joined):
         return None
     decimals = b"." in joined or b"e" in joined
-    types = {part.field: diagnosis.column_type(part.kind, decimals) for part in dialect.columns}
+    types = {part.field: column_type(part.kind, decimals) for part in dialect.columns}
     try:
-        table = diagnosis.split_cells(types, joined) if joined else pa.schema(types).empty_table()
+        table = split_cells(types, joined) if joined else pa.schema(types).empty_table()
     except pa.ArrowInvalid:
         return None
     for part, body in zip(parts, bodies, strict=True):
         # numpy counts a byte several times faster than bytes.count
         part.rows = int(np.count_nonzero(np.frombuffer(body, np.uint8) == 10))
-    whole = sum(part.rows for part in parts) == table.num_rows
-    return table if whole and all(map(_small, table.columns)) else None
+    if sum(part.rows for part in parts) != table.num_rows:
+        return None
+    for column in table.columns:  # numbers that are infinite or NaN are over the limit of the grammar as well
+        chunks = [] if pa.types.is_boolean(column.type) else [to_numpy(chunk) for chunk in column.chunks if len(chunk)]
+        if not all(chunk.max() < LIMIT and chunk.min() > -LIMIT for chunk in chunks):
+            return None
+    return table
+
+
+def column_type(kind: str, decimals: bool) -> pa.DataType:
+    """Return what a column of a kind is read as; *decimals*: there are some in columns that may have them."""
+    if kind == "whole" and not decimals:
+        return pa.int32()
+    return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string(), "text": pa.string()}.get(kind, pa.float64())
+
+
+def split_cells(types: Mapping[str, pa.DataType], text: bytes, block: int = 1 << 20) -> pa.Table:
+    """Return rows of bare cells as columns of these types; raise ArrowInvalid where Arrow cannot read one."""
+    csv = pyarrow.csv
+    return csv.read_csv(
+        pa.BufferReader(text),
+        csv.ReadOptions(column_names=list(types), block_size=block, use_threads=len(text) > 1 << 20),
+        csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+        csv.ConvertOptions(
+            column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
+        ),
+    )
 
 
 def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
     """Return whether pyarrow accepts in *joined* what the grammar does, large numbers aside."""
     kinds = {part.kind for part in dialect.columns}
     decimal = b"" if kinds <= {"int", "flag"} else b"." if "whole" in kinds else b".e"
-    return (
-        kinds.isdisjoint(("name", "text"))
-        and not joined.translate(None, _PLAIN + decimal)
-        and all(part.headed for part in parts)
-        and not (b"e" in joined and (_ODD_EXPONENT.search(joined) or _has_long_mantissa(joined)))
-        and not (_OVERRUNS and _widest(joined) > len(dialect.columns))
-    )
-
-
-def _has_long_mantissa(data: bytes) -> bool:
-    """Return whether a number with an exponent has more than nine digits before its point, zeros counted."""
-    text = np.frombuffer(data, np.uint8)
-    bounds, points, exponents = (np.flatnonzero(np.isin(text, [*signs])) for signs in (b",\n-", b".", b"e"))
-    firsts = bounds[np.searchsorted(bounds, exponents) - 1] + 1
-    ends = np.append(points, len(text))[np.searchsorted(points, firsts)]
-    return bool((np.minimum(ends, exponents) - firsts > 9).any())
-
-
-def _widest(data: bytes) -> int:
-    """Return the most columns that any line has."""
-    text = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(text[(text == 44) | (text == 10)] == 10)
-    return int(np.diff(ends, prepend=-1).max(initial=0))
-
-
-def _small(column: pa.ChunkedArray) -> bool:
-    """Return whether all numbers are below the grammar's limit (and so neither infinite nor NaN)."""
-    chunks = [] if pa.types.is_boolean(column.type) else [to_numpy(chunk) for chunk in column.chunks]
-    return all(chunk.max() < LIMIT and chunk.min() > -LIMIT for chunk in chunks if len(chunk))
+    numbers = kinds.isdisjoint(("name", "text")) and not joined.translate(None, _PLAIN + decimal)
+    if not numbers or not all(part.headed for part in parts):
+        return False
+    text = np.frombuffer(joined, np.uint8)
+    if b"e" in joined:
+        if _ODD_EXPONENT.search(joined):
+            return False
+        bounds, points, exponents = (np.flatnonzero(np.isin(text, [*signs])) for signs in (b",\n-", b".", b"e"))
+        firsts = bounds[np.searchsorted(bounds, exponents) - 1] + 1
+        ends = np.append(points, len(text))[np.searchsorted(points, firsts)]
+        if (np.minimum(ends, exponents) - firsts > 9).any():  # digits before the point, zeros counted
+            return False
+    if _OVERRUNS:
+        ends = np.flatnonzero(text[(text == 44) | (text == 10)] == 10)
+        return bool(np.diff(ends, prepend=-1).max(initial=0) <= len(dialect.columns))
+    return True
 
 
 # --- from file columns to event columns ------------------------------------------------------------
@@ -277,7 +322,13 @@ def _reading(dialect: Dialect, files: list[CsvPart], parsed: pa.Table) -> LabelR
         x, y, z = (to_numpy(columns[axis]) for axis in "xyz")
         columns["azimuth"], columns["elevation"] = map(from_numpy, geometry.to_polar(x, y, z))
     if "distance" in columns:
-        columns |= _metres(dialect, columns.pop("distance"))
+        column = columns.pop("distance")
+        values, unknown = to_numpy(column), ~to_mask(column) if column.null_count else None
+        if dialect.unknown_distance is not None:
+            unknown = values == dialect.unknown_distance
+        if dialect.kind("distance") != "zero" or values.any():  # else a constant 0 that means nothing
+            metres = values / dialect.metre if dialect.metre != 1 else values.astype(np.float64, copy=False)
+            columns["distance"] = from_numpy(metres, unknown)
     if dialect.kind("elevation") == "real3inf":  # inf is no more than above: stored as 90 with a flag, -inf likewise
         values = to_numpy(columns["elevation"])
         open_ended = np.isinf(values)
@@ -328,27 +379,15 @@ def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterat
         yield field, pa.array(np.full(rows, value), COLUMNS[field])
 
 
-def _metres(dialect: Dialect, column: pa.ChunkedArray) -> dict[str, pa.Array]:
-    """Return distances in metres, null where unknown; none where the column is a constant 0 that means nothing."""
-    values = to_numpy(column)
-    if dialect.kind("distance") == "zero" and not values.any():
-        return {}
-    metres = values / dialect.metre if dialect.metre != 1 else values.astype(np.float64, copy=False)
-    unknown = ~to_mask(column) if column.null_count else None
-    if dialect.unknown_distance is not None:
-        unknown = values == dialect.unknown_distance
-    return {"distance": from_numpy(metres, unknown)}
-
-
 def _classes(dialect: Dialect, names: pa.ChunkedArray) -> dict[str, Any]:
     """Return class numbers of names; a name that the vocabulary does not have keeps its spelling instead."""
     indices = vocabulary(dialect.vocabulary).indices
     encoded = names.combine_chunks().dictionary_encode()
-    known = [indices.get(spelling(name)) for name in encoded.dictionary.to_pylist()]
-    class_id = pa.array(known, pa.int32()).take(encoded.indices)
+    numbers = [indices.get(spelling(name)) for name in encoded.dictionary.to_pylist()]
+    class_id = pa.array(numbers, pa.int32()).take(encoded.indices)
     canonical = [
         None if index is not None and _spelled(vocabulary(dialect.vocabulary).label(index)) == name else name
-        for index, name in zip(known, encoded.dictionary.to_pylist(), strict=True)
+        for index, name in zip(numbers, encoded.dictionary.to_pylist(), strict=True)
     ]
     return {"class_id": class_id, "class_name": pa.array(canonical, pa.string()).take(encoded.indices)}
 
@@ -370,34 +409,14 @@ def _without_silence(dialect: Dialect, parts: list[CsvPart], columns: dict[str, 
 # --- writing ---------------------------------------------------------------------------------------
 
 
-def _rows(dialect: Dialect, table: pa.Table) -> list[str]:
-    row = ",".join(["%s"] * len(dialect.columns))
-    return [row % cells for cells in zip(*(_cells(dialect, part, table) for part in dialect.columns), strict=True)]
-
-
-_DAY = 864_000  # label frames
-
-
-def _silent_rows(dialect: Dialect, table: pa.Table, frames: int | None) -> list[str]:
-    """Return all rows, with a row of zeros for each frame of the clip in which no source is active."""
-    rows = _rows(dialect, table)
-    numbers = table["frame"].to_pylist()
-    total = max(frames or 0, max(numbers, default=-1) + 1)
-    if total > _DAY:
-        raise DataError(
-            f"frame {total - 1:,} is more than a day into the clip; rows for all the silent frames "
-            "before it are not written"
-        )
-    silent = sorted(set(range(total)) - set(numbers))
-    empty = [f"{frame},{dialect.silence},0,0,0" for frame in silent]
-    merged = sorted(zip(numbers + silent, rows + empty, strict=True), key=lambda pair: pair[0])
-    return [row for _, row in merged]
-
-
 def _cells(dialect: Dialect, part: column, table: pa.Table) -> list[Any]:
     """Return one file column as what prints like its cells."""
     if part.field == "class_name":
-        return _name_cells(dialect, table)
+        labels = vocabulary(dialect.vocabulary)
+        ids = table["class_id"].to_pylist() if "class_id" in table.column_names else [None] * table.num_rows
+        written = table["class_name"].to_pylist() if "class_name" in table.column_names else [None] * len(ids)
+        pairs = zip(written, ids, strict=True)
+        return [_spelled(name if name is not None else labels.label(index)) for name, index in pairs]
     if part.kind in ("zero", "text"):
         return ["0" if part.kind == "zero" else ""] * table.num_rows
     if part.field in ("x", "y", "z"):
@@ -425,14 +444,6 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> list[Any]:
         values = np.round(values / part.scale, 9)
     # adding 0.0 turns -0.0 into 0.0
     return KINDS[part.kind].render(values + 0.0 if values.dtype.kind == "f" else values)
-
-
-def _name_cells(dialect: Dialect, table: pa.Table) -> list[str]:
-    labels = vocabulary(dialect.vocabulary)
-    ids = table["class_id"].to_pylist() if "class_id" in table.column_names else [None] * table.num_rows
-    given = table["class_name"].to_pylist() if "class_name" in table.column_names else [None] * len(ids)
-    names = [name if name is not None else labels.label(index) for name, index in zip(given, ids, strict=True)]
-    return list(map(_spelled, names))
 
 
 def _spelled(name: str) -> str:

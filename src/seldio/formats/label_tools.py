@@ -16,8 +16,7 @@ import json
 import posixpath
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -44,8 +43,6 @@ from seldio.vocabularies import spelling, vocabulary
 #: The values of a label, and the field that each name of one means, in its text, a column, a tier or a control.
 VALUES = ("azimuth", "elevation", "distance", "source", "score")
 FIELDS = {name: field for field in VALUES for name in NAMES[field]}
-#: Keys of :attr:`ToolLabel.extra` for the limits of frequency, in Hz; every tool that has them uses these.
-LIMITS = ("low_hz", "high_hz")
 _MEANS = {
     "azimuth": "degrees, counter-clockwise from the front: +90 is left", "elevation": "degrees, up positive",
     "distance": "metres", "source": "a whole number", "score": "a number",
@@ -66,24 +63,6 @@ def field_named(name: str) -> str | None:
 
 #: A line of a text.
 LINE = re.compile(r"[^\r\n]+")
-_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-
-
-def pointed(cell: str) -> str:
-    """Return a cell with a point where it has a comma in a number."""
-    return cell.replace(",", ".") if _COMMA.fullmatch(cell.strip()) else cell
-
-
-def comma_number(cell: str, span: Span, what: str, report: Report) -> float | None:
-    """The number in a cell between tabs; None, after a finding, where it is none. A decimal comma is one as well."""
-    if _COMMA.fullmatch(cell.strip()):
-        report("SYN503", span, f"{what} is {cell.strip()}, with a comma for the decimal point", "write a point")
-    value = number_in(pointed(cell))
-    if value is None:
-        report(
-            "SYN502", span, f"{what} is {clipped(cell.strip(), 30) or 'empty'}, not a number", "times are in seconds"
-        )
-    return value
 
 
 @dataclasses.dataclass(slots=True)
@@ -172,10 +151,7 @@ class ToolText:
     def __init__(self, file: TextFile, sink: Sink) -> None:
         self.file, self._sink = file, sink
         self.text = file.data.decode().removeprefix("\ufeff")
-
-    @cached_property
-    def _lines(self) -> TextLines:
-        return TextLines(self.text)
+        self._lines = TextLines(self.text)
 
     def place(self, span: Span) -> Place:
         """Return where the text from one offset to another stands."""
@@ -196,26 +172,6 @@ class ToolText:
         name = posixpath.join(posixpath.dirname(self.file.name), f"{clip}.txt") if clip else self.file.name
         origin = ClipFile(clip or self.file.clip, name, newline_of(self.file.data))
         return ToolPart(self.file, origin, self.place, readable)
-
-
-def cells_of(line: re.Match[str]) -> list[tuple[str, Span]]:
-    """Return the cells of a line between tabs, each with its span."""
-    cells, start = [], line.start()
-    for cell in line[0].split("\t"):
-        cells.append((cell, (start, start + len(cell))))
-        start += len(cell) + 1
-    return cells
-
-
-def with_points(text: str, times: Callable[[list[str]], Collection[int]]) -> str:
-    """Return *text* with points for commas in the numbers of some cells, whose places in a line *times* tells."""
-
-    def line(match: re.Match[str]) -> str:
-        cells = match[0].split("\t")
-        places = times(cells)
-        return "\t".join(pointed(cell) if at in places else cell for at, cell in enumerate(cells))
-
-    return LINE.sub(line, text)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -249,29 +205,22 @@ class ToolFormat(LabelFormat):
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
         """See :meth:`LabelFormat.read`."""
-        parts = [part for file in files for part in self._parts(file, sink)]
+        parts: list[ToolPart] = []
+        for file in files:
+            if (problem := cells.encoding_problem(file.path, file.data)) is not None:
+                sink(problem)
+                parts.append(ToolPart(file, ClipFile(file.clip, file.name), lambda _: Place(1, 1, 1, "", ""), False))
+                continue
+            findings: list[Finding] = []
+            parts += self.parts(file, findings.append)
+            for finding in gathered(findings, SINGLY):
+                sink(finding)
         for part in parts:
             part.rows = len(part.labels)
-        table = self._table([label for part in parts for label in part.labels])
-        columns = {name: table[name] for name in table.column_names}
-        return assembled(self, columns, parts)
+        return assembled(self, self.columns([label for part in parts for label in part.labels]), parts)
 
-    def _parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
-        if (problem := cells.encoding_problem(file.path, file.data)) is not None:
-            sink(problem)
-            yield ToolPart(file, ClipFile(file.clip, file.name), lambda _: Place(1, 1, 1, "", ""), False)
-            return
-        findings: list[Finding] = []
-        several = list(self.parts(file, findings.append))
-        for finding in gathered(findings, SINGLY):
-            sink(finding)
-        yield from several
-
-    def write(self, table: pa.Table, file: ClipFile) -> bytes:
-        """See :meth:`LabelFormat.write`."""
-        return self.text(_labels(self, table), file).replace("\n", file.newline).encode()
-
-    def _table(self, labels: Sequence[ToolLabel]) -> pa.Table:
+    def columns(self, labels: Sequence[ToolLabel]) -> dict[str, pa.Array]:
+        """Return the columns of labels, but for their clips."""
         classes = vocabulary(self.vocabulary)
         ids = [classes.indices.get(spelling(label.name)) for label in labels]
         values: dict[str, list[Any]] = {
@@ -288,24 +237,24 @@ class ToolFormat(LabelFormat):
         always = ("onset", "offset", "class_id")
         names = [name for name in COLUMNS if name in always or any(value is not None for value in values.get(name, ()))]
         types = {name: pa.float64() if name in VALUES else COLUMNS[name] for name in names}
-        return pa.table({name: pa.array(values[name], type).cast(COLUMNS[name]) for name, type in types.items()})
+        return {name: pa.array(values[name], type).cast(COLUMNS[name]) for name, type in types.items()}
 
-
-def _labels(format: ToolFormat, table: pa.Table) -> list[ToolLabel]:
-    classes, count = vocabulary(format.vocabulary), table.num_rows
-    columns: dict[str, list[Any]] = {
-        name: table[name].to_pylist() if name in table.column_names else [None] * count for name in COLUMNS
-    }
-    labels = []
-    for row in range(count):
-        number, name = columns["class_id"][row], columns["class_name"][row]
-        name = name if name is not None else "" if number is None else classes.label(number)
-        label = ToolLabel(columns["onset"][row], columns["offset"][row], name, {})
-        # adding 0.0 turns -0.0 into 0.0
-        label.values = {field: columns[field][row] + 0.0 for field in VALUES if columns[field][row] is not None}
-        label.extra = json.loads(columns["extra"][row] or "{}")
-        labels.append(label)
-    return labels
+    def write(self, table: pa.Table, file: ClipFile) -> bytes:
+        """See :meth:`LabelFormat.write`."""
+        classes, count = vocabulary(self.vocabulary), table.num_rows
+        columns: dict[str, list[Any]] = {
+            name: table[name].to_pylist() if name in table.column_names else [None] * count for name in COLUMNS
+        }
+        labels = []
+        for row in range(count):
+            number, name = columns["class_id"][row], columns["class_name"][row]
+            name = name if name is not None else "" if number is None else classes.label(number)
+            label = ToolLabel(columns["onset"][row], columns["offset"][row], name, {})
+            # adding 0.0 turns -0.0 into 0.0
+            label.values = {field: columns[field][row] + 0.0 for field in VALUES if columns[field][row] is not None}
+            label.extra = json.loads(columns["extra"][row] or "{}")
+            labels.append(label)
+        return self.text(labels, file).replace("\n", file.newline).encode()
 
 
 # --- writing -------------------------------------------------------------------------------------------------------
@@ -316,17 +265,6 @@ def plain(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
 
 
-def seconds(value: float, decimals: int) -> str:
-    """Return a time with that many decimals."""
-    return f"{value + 0.0:.{decimals}f}"
-
-
-def as_written(value: Any, decimals: int) -> str | None:
-    """Return a number with that many decimals; None for what such a text does not say exactly."""
-    text = f"{value:.{decimals}f}" if type(value) in (int, float) else ""
-    return text if text and float(text) == value else None
-
-
 def text_of(label: ToolLabel, leave: Iterable[str] = ()) -> str:
     """Return a label as text for :meth:`ToolLabel.read_text`, without the fields and keys to *leave* out."""
     left = set(leave)
@@ -335,7 +273,10 @@ def text_of(label: ToolLabel, leave: Iterable[str] = ()) -> str:
     for key, value in label.extra.items():
         if key in left:
             continue
-        token = f"{key}={_spelled(value)}"
+        # a text stays as it is if it is a word that is read back as the same
+        word = isinstance(value, str) and value.isprintable() and json_value(value) == value
+        word = word and re.fullmatch(r"[^\s,;]\S*(?<![,;])", value) is not None
+        token = f"{key}={value if word else _dense(value)}"
         match = _PAIR.fullmatch(token)
         if match and match[1] == key and key.lower() not in FIELDS and key not in ("class", "extra"):
             pairs.append(token)
@@ -349,13 +290,6 @@ def text_of(label: ToolLabel, leave: Iterable[str] = ()) -> str:
     if name and (again.name != name or not name.isprintable()):
         return " ".join([f"class={_dense(name)}", *pairs])
     return " ".join([name, *pairs] if name else pairs)
-
-
-def _spelled(value: Any) -> str:
-    """Write a value as a word; text stays if it is read back as the same."""
-    bare = isinstance(value, str) and value.isprintable() and json_value(value) == value
-    bare = bare and re.fullmatch(r"[^\s,;]\S*(?<![,;])", value) is not None
-    return value if bare else _dense(value)
 
 
 def _dense(value: Any) -> str:

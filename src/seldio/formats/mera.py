@@ -15,7 +15,7 @@ import json
 import posixpath
 import re
 import string
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from seldio.errors import InvalidData, UsageError
@@ -122,17 +122,20 @@ class MeraFormat(ItemFormat):
     row: Callable[[dict[str, Any]], Row]  # of a record without faults
     #: the record of a row and its further keys; the last argument: with null for the options that a question lacks
     built: Callable[[Any, dict[str, Any], bool], dict[str, Any]]
-    pointer: Callable[[str, int | None, dict[str, Any]], Pointer]  # where a record has a field, or a part of it
+    fields: Mapping[str, Pointer]  # where a record has them
     layouts: tuple[Layout, Layout]  # of a new file, and of one in which no answer is known
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002
-        """See :meth:`ItemFormat.likes`."""
+        """See :meth:`Format.likes`."""
         return self.liking(data[:_HEAD])
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`; ``left_out`` of the origin has the ids of records with faults."""
-        if self.holds == "items" and _is_lines(data):
-            given = [*parse_lines(data, path, sink)]
+        line, _, remaining = data.removeprefix(_BOM).lstrip().partition(b"\n")
+        line = line.strip()
+        in_lines = self.holds == "items" and line.startswith(b"{") and line.endswith(b"}") and len(line) > 2
+        if in_lines and (remaining.strip() or not _ONE_LINE_CONTAINER.match(line)):
+            documents = [*parse_lines(data, path, sink)]
             layout, first = frame_of_lines(data.removeprefix(_BOM))
         else:
             document = parse(data, path, sink)
@@ -140,69 +143,71 @@ class MeraFormat(ItemFormat):
             if document is None or at is None:
                 return None
             values = value_at(document.value, at)
-            given = [document.part(value, (*at, number)) for number, value in enumerate(values)]
+            documents = [document.part(value, (*at, number)) for number, value in enumerate(values)]
             layout, first = frame_of_list(document, at, len(values))
         # without an order of keys: it is the usual one, or that of the record as written
         layout = dataclasses.replace(layout.styled(first, data), order=()) if first else layout
+        inputs = (dig(record.value, "inputs") for record in documents)
         # rows of the Hub have null for the options that they lack
-        hub = any(dig(record.value, "inputs", "option_d") is None and "option_d" in _inputs(record) for record in given)
+        hub = any(isinstance(keys, dict) and keys.get("option_d", "") is None for keys in inputs)
         rows, records, left_out = [], [], []
-        for record in given:
+        for record in documents:
             faults = [*self.faults(record.value)]
             for fault in faults:
                 sink(record.finding(*fault))
-            if all(fault.severity is Severity.WARNING for fault in faults):
-                rows.append(self._kept(self.row(record.value), record.value, hub))
-                records.append(record)
-            else:
+            if any(fault.severity is not Severity.WARNING for fault in faults):
                 left_out.append(_id_text(dig(record.value, "meta", "id")) or "")
+                continue
+            row, value = self.row(record.value), record.value
+            extra = row.extra or {}
+            # a record is kept as it is if it is written otherwise, order of keys included
+            if AS_WRITTEN in value or json.dumps(self.built(row, dict(extra), hub)) != json.dumps(value):
+                row = row.model_copy(update={"extra": {**extra, AS_WRITTEN: value}})
+            rows.append(row)
+            records.append(record)
 
         def locate(row: int, field: str | None, number: int | None) -> Place:
-            value = records[row].value
-            return records[row].locate(self.pointer(field, number, value) if field else ())
+            pointer = self.fields.get(field or "", ())
+            if field in ("audio", "options") and self.holds == "items":  # a key for each of them
+                keys = _audio_keys(records[row].value["inputs"]) if field == "audio" else []
+                if field == "options" and number is not None:
+                    keys, number = [f"option_{string.ascii_lowercase[number % 26]}"], 0
+                pointer = ("inputs", keys[number or 0]) if (number or 0) < len(keys) else pointer
+            return records[row].locate(pointer)
 
         origin: dict[str, object] = {"layout": dataclasses.asdict(layout), "hub": hub, "left_out": left_out}
         return ItemReading(self, path, rows, locate, origin)
 
-    def _kept(self, row: Row, value: dict[str, Any], hub: bool) -> Row:
-        """Return the row of a record, with the record itself if it is written otherwise, order of keys included."""
-        extra = row.extra or {}
-        if AS_WRITTEN not in value and json.dumps(self.built(row, dict(extra), hub)) == json.dumps(value):
-            return row
-        return row.model_copy(update={"extra": {**extra, AS_WRITTEN: value}})
-
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
-        """See :meth:`ItemFormat.write`."""
+        """See :meth:`ItemFormat.write`; a record is as it was written, if that still means the same."""
         rows = [row for row in rows if isinstance(row, self.model)]
         hidden = bool(rows) and all(isinstance(row, Item) and row.answer is None for row in rows)
         layout = layout_of((origin or {}).get("layout"), self.layouts[hidden])
         hub = (origin or {}).get("hub") is True
-        return layout.file([layout.record(self.record(row, hub)) for row in rows]).encode()
+        texts = []
+        for row in rows:
+            extra = dict(row.extra or {})
+            record = extra.pop(AS_WRITTEN, None)
+            if not isinstance(record, dict) or not self._means(record, row, extra):
+                record = self.built(row, extra, hub)
+            texts.append(layout.record(record))
+        return layout.file(texts).encode()
 
-    def record(self, row: Row, hub: bool) -> dict[str, Any]:
-        """Return the record of a row: as it was written, if it still means the same."""
-        extra = dict(row.extra or {})
-        written = extra.pop(AS_WRITTEN, None)
-        if isinstance(written, dict) and all(fault.severity is Severity.WARNING for fault in self.faults(written)):
-            before = self.row(written)
-            fields = (field for field in self.carries if field not in ("extra", "language"))
-            same = all(getattr(before, field) == getattr(row, field) for field in fields)
-            if same and _without(before.extra or {}, [(AS_WRITTEN,)]) == extra:
-                return written
-        return self.built(row, extra, hub)
+    def _means(self, record: dict[str, Any], row: Row, extra: dict[str, Any]) -> bool:
+        if any(fault.severity is not Severity.WARNING for fault in self.faults(record)):
+            return False
+        before = self.row(record)
+        fields = (field for field in self.carries if field not in ("extra", "language"))
+        same = all(getattr(before, field) == getattr(row, field) for field in fields)
+        return same and _without(before.extra or {}, [(AS_WRITTEN,)]) == extra
 
-
-def _is_lines(data: bytes) -> bool:
-    """Return whether a file has a record in each line, as far as its first line tells."""
-    first, _, remaining = data.removeprefix(_BOM).lstrip().partition(b"\n")
-    first = first.strip()
-    whole = first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
-    return whole and (bool(remaining.strip()) or _ONE_LINE_CONTAINER.match(first) is None)
-
-
-def _inputs(record: JsonDocument) -> dict[str, Any]:
-    inputs = dig(record.value, "inputs")
-    return inputs if isinstance(inputs, dict) else {}
+    def template(self, items: Sequence[Item]) -> list[Prediction]:
+        """See :meth:`ItemFormat.template`; MERA numbers its questions."""
+        for item in items:
+            if type(id_value(item.id)) is not int:
+                what = f"{clipped(item.id, 30)} is not a number"
+                raise UsageError(f"answers in {self.name} are matched by question number, but {what}")
+        return super().template(items)
 
 
 # --- questions --------------------------------------------------------------------------------------
@@ -292,10 +297,29 @@ def _question_faults(value: Any) -> Iterator[_Fault]:
     if type(value.get("instruction")) is int and not 0 <= value["instruction"] < 10**6:
         message = "there is no instruction with this number"
         yield _Fault("QAI212", message, ("instruction",), "instructions are numbered from 0")
-    if isinstance(value.get("inputs"), dict):
-        yield from _input_faults(value["inputs"])
-    if isinstance(value.get("meta"), dict):
-        yield from _id_faults(value["meta"])
+    if isinstance(inputs := value.get("inputs"), dict):
+        keys = _audio_keys(inputs)
+        if not keys:
+            yield _Fault("QAI211", "audio is missing", ("inputs",))
+        for key in keys:
+            path = _path(inputs[key])
+            if not isinstance(path, str) or not path:
+                yield _Fault("QAI212", f"{key} is not a path", ("inputs", key))
+        options = {f"option_{letter}": inputs.get(f"option_{letter}") for letter in string.ascii_lowercase}
+        last = max((number for number, text in enumerate(options.values()) if text is not None), default=-1)
+        for number, (key, text) in enumerate(options.items()):
+            if text is None and number < last:
+                yield _Fault("QAI212", f"{key} is missing, but a later option is present", ("inputs", key))
+                break
+            if not isinstance(text, str | None):
+                yield _Fault("QAI212", f"{key} is {_kind(text)}, not text", ("inputs", key))
+    if isinstance(meta := value.get("meta"), dict):
+        if _id_text(meta.get("id")) is None:
+            code, message = ("QAI212", "id is not a number") if "id" in meta else ("QAI211", "id is missing")
+            yield _Fault(code, message, ("meta", "id"))
+        elif isinstance(meta["id"], str):
+            hint = "MERA's tools compare ids as whole numbers"
+            yield _Fault("QAI212", "id is text, not a number", ("meta", "id"), hint, Severity.WARNING)
     if "outputs" not in value:
         hint = "write a hidden answer as an empty text"
         yield _Fault("QAI211", "outputs is missing", (), hint, Severity.WARNING)
@@ -349,13 +373,6 @@ def _record(row: Item, extra: dict[str, Any], hub: bool) -> dict[str, Any]:
     return _joined(record, extra)
 
 
-def _question_place(field: str, number: int | None, value: dict[str, Any]) -> Pointer:
-    keys = _audio_keys(value["inputs"]) if field == "audio" else []
-    if field == "options" and number is not None:
-        keys, number = [f"option_{string.ascii_lowercase[number % 26]}"], 0
-    return ("inputs", keys[number or 0]) if (number or 0) < len(keys) else _FIELDS.get(field, ())
-
-
 def _audio_keys(inputs: dict[str, Any]) -> list[str]:
     return sorted((key for key in inputs if _AUDIO.fullmatch(key)), key=lambda key: (len(key), key))
 
@@ -363,33 +380,6 @@ def _audio_keys(inputs: dict[str, Any]) -> list[str]:
 def _path(audio: Any) -> Any:
     """Return the path of a recording; the Hub writes decoded ones as an object with a path."""
     return audio.get("path") if isinstance(audio, dict) else audio
-
-
-def _input_faults(inputs: dict[str, Any]) -> Iterator[_Fault]:
-    keys = _audio_keys(inputs)
-    if not keys:
-        yield _Fault("QAI211", "audio is missing", ("inputs",))
-    for key in keys:
-        path = _path(inputs[key])
-        if not isinstance(path, str) or not path:
-            yield _Fault("QAI212", f"{key} is not a path", ("inputs", key))
-    options = [inputs.get(f"option_{letter}") for letter in string.ascii_lowercase]
-    for number, text in enumerate(options):
-        key = f"option_{string.ascii_lowercase[number]}"
-        if text is None and any(later is not None for later in options[number:]):
-            yield _Fault("QAI212", f"{key} is missing, but a later option is present", ("inputs", key))
-            return
-        if not isinstance(text, str | None):
-            yield _Fault("QAI212", f"{key} is {_kind(text)}, not text", ("inputs", key))
-
-
-def _id_faults(meta: dict[str, Any]) -> Iterator[_Fault]:
-    if _id_text(meta.get("id")) is None:
-        code, message = ("QAI212", "id is not a number") if "id" in meta else ("QAI211", "id is missing")
-        yield _Fault(code, message, ("meta", "id"))
-    elif isinstance(meta["id"], str):
-        hint = "MERA's tools compare ids as whole numbers"
-        yield _Fault("QAI212", "id is text, not a number", ("meta", "id"), hint, Severity.WARNING)
 
 
 # --- answers ----------------------------------------------------------------------------------------
@@ -459,23 +449,6 @@ def _answer_record(row: Prediction, extra: dict[str, Any], _: bool) -> dict[str,
     return _joined(record, extra | ({"meta": meta} if isinstance(meta, dict) else {}))
 
 
-def _answer_place(field: str, _: int | None, __: dict[str, Any]) -> Pointer:
-    return _ANSWER_FIELDS.get(field, ())
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class MeraSubmission(MeraFormat):
-    """A task's file of a submission; the zip around it is opened elsewhere."""
-
-    def template(self, items: Sequence[Item]) -> list[Prediction]:
-        """See :meth:`ItemFormat.template`; MERA numbers its questions."""
-        for item in items:
-            if type(id_value(item.id)) is not int:
-                what = f"{clipped(item.id, 30)} is not a number"
-                raise UsageError(f"answers in {self.name} are matched by question number, but {what}")
-        return super().template(items)
-
-
 RUENVAQA = MeraFormat(
     name="ruenvaqa",
     title="ruEnvAQA (MERA Multi): Russian questions with two or four options, as a container or as rows from the Hub",
@@ -509,10 +482,10 @@ RUENVAQA = MeraFormat(
     faults=_question_faults,
     row=_question,
     built=_record,
-    pointer=_question_place,
+    fields=_FIELDS,
     layouts=(_PUBLIC, _PRIVATE),
 )
-SUBMISSION = MeraSubmission(
+SUBMISSION = MeraFormat(
     name="ruenvaqa-submission",
     title="MERA submission: letters by question number, as JSON in a zip",
     holds="predictions",
@@ -527,7 +500,7 @@ SUBMISSION = MeraSubmission(
     faults=_answer_faults,
     row=_answer,
     built=_answer_record,
-    pointer=_answer_place,
+    fields=_ANSWER_FIELDS,
     layouts=(_ANSWERS, _ANSWERS),
 )
 FORMATS: tuple[ItemFormat, ...] = (RUENVAQA, SUBMISSION)

@@ -73,7 +73,7 @@ class OwnDataset:
         formats = self.labels.get("formats", ())
         if self.elsewhere or len(formats) != 1 or not isinstance(format := get(formats[0]), Dialect):
             return None
-        return self.with_classes(format) if width_and_header(file.data)[0] in (0, len(format.columns)) else None
+        return self.format if width_and_header(file.data)[0] in (0, len(format.columns)) else None
 
     @property
     def _said(self) -> dict[str, Any]:
@@ -88,7 +88,8 @@ class OwnDataset:
             header = ",".join(str(column["header"]) for column in columns) if columns[0].get("header") else None
             return _dialect(self._said, self.vocabulary, header)
         formats = self.labels.get("formats", ())
-        return self.with_classes(get(formats[0])) if len(formats) == 1 else None
+        format = get(formats[0]) if len(formats) == 1 else None
+        return format if format is None or self.vocabulary is None else replace(format, vocabulary=self.vocabulary)
 
     def clips(self, split: str) -> frozenset[str]:
         """Return the clips that a split lists."""
@@ -99,7 +100,7 @@ class OwnDataset:
         return TomlPlaces(self.text).at(("splits", split))
 
     def splits(self, name: str) -> list[str]:
-        """The splits that a file belongs to, by its folders and the name of its clip; more than one is a fault."""
+        """Return the splits that a file belongs to, by its folders and its clip's name; more than one is a fault."""
         *folders, last = (self.below + name.removeprefix(self.folder)).split("/")
         clip = stem_of(last)
         return [
@@ -109,20 +110,6 @@ class OwnDataset:
             or ("pattern" in keys and re.fullmatch(keys["pattern"], clip))
             or any(clip in clips_of(clips) for clips in keys.get("clips", ()))
         ]
-
-    def with_classes(self, format: LabelFormat) -> LabelFormat:
-        """Return a format of its files with its classes."""
-        return format if self.vocabulary is None else replace(format, vocabulary=self.vocabulary)
-
-    def contradicts(self, format: LabelFormat) -> bool:
-        """Return whether labels of a format are none that it says it has."""
-        said = self.labels.get("formats", ())
-        return (
-            not self.elsewhere
-            and format.role == "label"
-            and bool(said or self.labels.get("columns"))
-            and format.name not in said
-        )
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -159,7 +146,7 @@ class OwnDatasets:
         return bool(self.datasets or self.broken)
 
     def unread(self, name: str) -> bool:
-        """Whether a file is of a dataset that does not say right what it is, so that nothing can be said of it."""
+        """Return whether a file is of a dataset that does not say right what it is: nothing can be said of it."""
         dataset = self.of(name)
         depth = -1 if dataset is None else len(dataset.folder)
         return any(name.startswith(folder) and depth < len(folder) for folder in self.broken)
@@ -181,11 +168,14 @@ class OwnDatasets:
     def classes(
         self, format: LabelFormat, files: Iterable[TextFile], sink: Sink, *, named: bool = False
     ) -> Iterator[tuple[LabelFormat, list[TextFile]]]:
-        """A format that was told otherwise, or *named* by people, with the classes of the dataset of each file."""
+        """Yield a format that was told otherwise, or *named* by people, with the classes of each file's dataset."""
         groups: dict[str | None, list[TextFile]] = {}
         for file in files:
             dataset = self.of(file.name)
-            if not named and dataset is not None and dataset.contradicts(format):
+            labels = dataset.labels if dataset is not None and not dataset.elsewhere else {}
+            formats = labels.get("formats", ())
+            said = bool(formats or labels.get("columns"))
+            if dataset is not None and said and not named and format.role == "label" and format.name not in formats:
                 message = f"the labels are read as {format.name}, which is not what {dataset.path} says"
                 sink(READER_RULES["DAT201"].at(file.path, message, _MEND))
             groups.setdefault(dataset.vocabulary if dataset is not None else None, []).append(file)
@@ -193,7 +183,7 @@ class OwnDatasets:
             yield format if classes is None or format.role == "table" else replace(format, vocabulary=classes), group
 
     def for_other_files(self) -> OwnDatasets | None:
-        """The same for files that lie elsewhere; None of several datasets, as nothing tells which of them is meant."""
+        """Return the same for files that lie elsewhere; None of several datasets: nothing tells which is meant."""
         if len(self.datasets) != 1:
             return None
         return OwnDatasets((replace(self.datasets[0], folder="", below="", elsewhere=True),))
@@ -235,11 +225,11 @@ def in_file(path: str) -> LabelFormat:
 
 
 def given(
-    format: LabelFormat, own: OwnDatasets | None, files: Sequence[TextFile], sink: Sink
+    format: LabelFormat, datasets: OwnDatasets | None, files: Sequence[TextFile], sink: Sink
 ) -> Iterator[tuple[LabelFormat, list[TextFile]]]:
-    """A format that people name for *files*: its columns in the order of each, or with the classes of their dataset."""
+    """Yield a format that people name for *files*: its columns in the order of each, or with its dataset's classes."""
     if not format.own:
-        yield from own.classes(format, files, sink, named=True) if own else [(format, [*files])]
+        yield from datasets.classes(format, files, sink, named=True) if datasets else [(format, [*files])]
         return
     groups: dict[str, tuple[LabelFormat, list[TextFile]]] = {}
     for file in files:
@@ -351,6 +341,9 @@ def clips_of(text: str) -> frozenset[str]:
     return frozenset(clip_range(text) if ".." in text else (text,))
 
 
+_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
 @lru_cache(maxsize=16)
 def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]]:
     """Return the keys of a file, and what is wrong with them."""
@@ -365,22 +358,15 @@ def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]
             READER_RULES["DAT101"].at(path, "is not UTF-8", "save it as UTF-8; labels are not read until then", line)
         ]
     except ValueError as error:
-        return {}, [_not_toml(text, str(error), path)]
+        lines, match = text.split("\n"), _AT.search(str(error))
+        line, column = (int(match[1]), int(match[2])) if match and match[1] else (len(lines), len(lines[-1]) + 1)
+        message = f"is not TOML: {_AT.sub('', str(error))}"
+        excerpt = lines[line - 1].removesuffix("\r") if line <= len(lines) else ""
+        hint = "texts are in quotes, tables in [brackets]; labels are not read until this is right"
+        return {}, [READER_RULES["DAT101"].at(path, message, hint, line, column, None, excerpt)]
     places = TomlPlaces(text)
     wrong = [*faults(record)] or [*_more(record)]
     return record, [places.finding(fault, path) for fault in wrong]
-
-
-_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-
-
-def _not_toml(text: str, message: str, path: str) -> Finding:
-    lines, match = text.split("\n"), _AT.search(message)
-    line, column = (int(match[1]), int(match[2])) if match and match[1] else (len(lines), len(lines[-1]) + 1)
-    said = _AT.sub("", message)
-    excerpt = lines[line - 1].removesuffix("\r") if line <= len(lines) else ""
-    hint = "texts are in quotes, tables in [brackets]; labels are not read until this is right"
-    return READER_RULES["DAT101"].at(path, f"is not TOML: {said}", hint, line, column, None, excerpt)
 
 
 def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
@@ -453,7 +439,10 @@ class TomlPlaces:
             keys = tuple(part.strip("\"'") for part in re.findall(_KEY, match["keys"]))
             if match["table"] == "[[":
                 counts[keys] = counts.get(keys, -1) + 1
-            here = _nested(keys, counts) if match["table"] else here
+            if match["table"]:
+                here = ()
+                for number in range(1, len(keys) + 1):  # which may stand in the last of a list of tables
+                    here += (keys[number - 1], *([counts[keys[:number]]] if keys[:number] in counts else ()))
             self._starts.setdefault(here if match["table"] else (*here, *keys), match.span("keys"))
 
     def finding(self, fault: KeyFault, path: str) -> Finding:
@@ -480,13 +469,3 @@ _HINT = "seldio schema dataset shows the keys; labels are not read until this is
 _KEY = r"(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')"
 _DOTTED = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
 _LINE = re.compile(rf"^[ \t]*(?P<table>\[\[?)?[ \t]*(?P<keys>{_DOTTED})[ \t]*(?(table)\]|=)", re.MULTILINE)
-
-
-def _nested(keys: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> tuple[str | int, ...]:
-    """Return the path of a table, which may stand in the last of a list of tables."""
-    path: list[str | int] = []
-    for number, key in enumerate(keys, 1):
-        path.append(key)
-        if keys[:number] in counts:
-            path.append(counts[keys[:number]])
-    return tuple(path)

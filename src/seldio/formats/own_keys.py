@@ -103,41 +103,11 @@ class OwnKeys(ItemFormat):
 
     keys: Mapping[str, str]  # by field
 
-    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - nothing tells it
-        """See :meth:`ItemFormat.likes`."""
-        return 0.0
-
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
-        """See :meth:`ItemFormat.read`."""
+        """See :meth:`ItemFormat.read`; raise UsageError if there are no records, or a key is in none of them."""
         records = _records(data, path, sink, self.keys.values())
         if records is None:
             return None
-        self._check_keys(records, path)
-        rows, numbers = list[Row](), list[int]()
-        first = self._first(records.values)
-        for number, record in enumerate(records.values):
-            values = self._fields(record, number, first)
-            if (row := row_of(self.model, values)) is not None:
-                rows.append(row)
-                numbers.append(number)
-            for flaw in flaws(self.model, values) if row is None else ():
-                place = records.place(number, _pointer(record, self.keys.get(str(flaw.at[0]), "")))
-                message = f"{printable(self.keys.get(str(flaw.at[0]), str(flaw.at[0])))} must be {flaw.must}"
-                sink(
-                    reader_rule("SYN212").at(path, message, None, place.line, place.column, place.value, place.excerpt)
-                )
-
-        def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001 - keys hold whole fields
-            at = numbers[row]
-            return records.place(at, _pointer(records.values[at], self.keys.get(field or "", "")))
-
-        return ItemReading(self, path, rows, locate)
-
-    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:  # noqa: ARG002
-        """Raise UsageError: a file of own keys has more than these."""
-        raise UsageError("keys of your own are read, not written: choose another format with --to")
-
-    def _check_keys(self, records: OwnRecords, path: str) -> None:
         if not records.values:
             raise UsageError(f"{printable(path)} holds no records")
         wanted = {part for key in self.keys.values() for part in _parts(key, records.values)}
@@ -149,19 +119,38 @@ class OwnKeys(ItemFormat):
                 f"{printable(path)} {has} {', '.join(printable(key) for key in self.keys.values() if key in lost)}; "
                 f"its keys are {listed([*keys], 20)}"
             )
+        rows, numbers = list[Row](), list[int]()
+        first = None  # the number of the first option if right answers are numbers; None if nothing tells it
+        if {"answer", "options"} <= self.keys.keys():
+            places: list[tuple[int, int]] = []
+            for record in records.values:
+                text, options = _text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])
+                if text and options and text not in options and _NUMBER.fullmatch(text):
+                    places.append((int(text), len(options)))
+            lowest = min((place for place, _ in places), default=1)
+            above = any(place >= count for place, count in places)
+            first = 0 if lowest == 0 and not above else 1 if lowest > 0 and above else None
+        for number, record in enumerate(records.values):
+            values = self._fields(record, number, first)
+            if (row := row_of(self.model, values)) is not None:
+                rows.append(row)
+                numbers.append(number)
+            for flaw in flaws(self.model, values) if row is None else ():
+                key = self.keys.get(str(flaw.at[0]))
+                place = records.place(number, _pointer(record, key or ""))
+                message = f"{printable(key or str(flaw.at[0]))} must be {flaw.must}"
+                place = place._replace(end_column=place.column + len(place.value))
+                sink(place.finding(reader_rule("SYN212"), path, message, None))
 
-    def _first(self, records: Iterable[Mapping[str, Any]]) -> int | None:
-        """Return the number of the first option if right answers are numbers; None if nothing tells it."""
-        if not {"answer", "options"} <= self.keys.keys():
-            return None
-        numbers: list[tuple[int, int]] = []
-        for record in records:
-            text, options = _text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])
-            if text and options and text not in options and _NUMBER.fullmatch(text):
-                numbers.append((int(text), len(options)))
-        lowest = min((number for number, _ in numbers), default=1)
-        above = any(number >= count for number, count in numbers)
-        return 0 if lowest == 0 and not above else 1 if lowest > 0 and above else None
+        def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001 - keys hold whole fields
+            at = numbers[row]
+            return records.place(at, _pointer(records.values[at], self.keys.get(field or "", "")))
+
+        return ItemReading(self, path, rows, locate)
+
+    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:  # noqa: ARG002
+        """Raise UsageError: a file of own keys has more than these."""
+        raise UsageError("keys of your own are read, not written: choose another format with --to")
 
     def _fields(self, record: Mapping[str, Any], number: int, first: int | None) -> dict[str, Any]:
         values: dict[str, Any] = {} if self.holds == "predictions" else {"question": ""}
@@ -299,6 +288,7 @@ def _records(data: bytes, path: str, sink: Sink, keys: Iterable[str] = ()) -> Ow
 
 
 def _of_json(data: bytes, path: str, sink: Sink, keys: Iterable[str]) -> OwnRecords | None:
+    """Read records; of a single object that is none itself, those in the only list of objects that it has."""
     records = Records(data, path, sink)
     values, numbers = list[Mapping[str, Any]](), list[int]()
     for run in records.runs():
@@ -310,20 +300,14 @@ def _of_json(data: bytes, path: str, sink: Sink, keys: Iterable[str]) -> OwnReco
                 sink(record.finding("SYN212", "a record must be an object"))
     if not records.readable:
         return None
-    inside = _list_inside(values[0], keys) if len(values) == 1 and not records.lines else None
-    if inside is None:
+    lists = []
+    if len(values) == 1 and not records.lines and values[0].keys().isdisjoint({*CONTAINERS, *keys}):
+        members = ((key, member) for key, member in values[0].items() if isinstance(member, list) and member)
+        lists = [key for key, member in members if all(isinstance(record, dict) for record in member)]
+    if len(lists) != 1:
         return OwnRecords(values, lambda number, pointer: records[numbers[number]].locate(pointer))
-    members, whole = values[0][inside], records[numbers[0]]
-    return OwnRecords(members, lambda number, pointer: whole.locate((inside, number, *pointer)))
-
-
-def _list_inside(value: Any, keys: Iterable[str]) -> str | None:
-    """Return the key under which an object has its records in a list, if it is not a record itself."""
-    if not isinstance(value, dict) or not value.keys().isdisjoint({*CONTAINERS, *keys}):
-        return None
-    members = ((key, member) for key, member in value.items() if isinstance(member, list) and member)
-    lists = [key for key, member in members if all(isinstance(record, dict) for record in member)]
-    return lists[0] if len(lists) == 1 else None
+    inside, whole = lists[0], records[numbers[0]]
+    return OwnRecords(values[0][inside], lambda number, pointer: whole.locate((inside, number, *pointer)))
 
 
 def _of_csv(data: bytes, path: str, sink: Sink) -> OwnRecords | None:
@@ -353,11 +337,11 @@ def proposal(data: bytes, path: str) -> str:
     columns, count = _columns(data, path)
     id = _likely_id(columns, count) if count > 1 else None
     if id is not None and (reply := _reply(columns, (), id)) is not None:
-        return f"if these are predictions, try --fields {_quoted(f'id={id},prediction={reply}')}"
+        return f"if these are predictions, try --fields {_option({'id': id, 'prediction': reply})}"
     given = _asked(columns, id)
     if id is None or not {"question", "answer"} <= given.keys():
         return ""
-    return f"if these are questions, try --format {_quoted(PREFIX + _pairs(given))}"
+    return f"if these are questions, try --format {_option(given, PREFIX)}"
 
 
 def advice(data: bytes, path: str, questions: Sequence[Item]) -> str:
@@ -378,17 +362,18 @@ def advice(data: bytes, path: str, questions: Sequence[Item]) -> str:
     reply = _reply(columns, about, id if about else None)
     if reply is None:
         return f"{said}. None of them holds text that may be a reply"
+    fields = {"id": id, "prediction": reply}
     if share >= 0.5:
         why = f"{printable(id)} holds the ids of questions in {round(share * count):,} of {plural(count, 'record')}"
-        return f"{said}. {why}, and {printable(reply)} text: try --fields {_quoted(f'id={id},prediction={reply}')}"
+        return f"{said}. {why}, and {printable(reply)} text: try --fields {_option(fields)}"
     if not questions:
-        if likely := _likely_id(columns, count):
-            return f"{said}: try --fields {_quoted(f'id={likely},prediction={reply}')}"
-        return f"{said}: try --fields {_quoted(f'id=KEY,prediction={reply}')} with the key that holds the ids"
+        likely = _likely_id(columns, count)
+        unsure = "" if likely else " with the key that holds the ids"
+        return f"{said}: try --fields {_option(fields | {'id': likely or 'KEY'})}{unsure}"
     why = f"None of them holds ids of the questions, such as {clipped(questions[0].id, 40)}"
     return (
         f"{said}. {why}; {printable(reply)} holds text: if the replies are in the order of the questions, try "
-        f"--fields {_quoted(f'prediction={reply}')} --join order"
+        f"--fields {_option({'prediction': reply})} --join order"
     )
 
 
@@ -407,9 +392,8 @@ def asked_advice(data: bytes, path: str, ids: Collection[str]) -> str:
     if "answer" not in given:
         return ""
     said = f"Wanted are id, question, options and answer; the keys are {listed([*columns], 12)}"
-    return f"{said}: try --reference-fields {_quoted(_pairs(given))}" + " with the key that holds the ids" * (
-        id == "KEY"
-    )
+    unsure = " with the key that holds the ids" if id == "KEY" else ""
+    return f"{said}: try --reference-fields {_option(given)}{unsure}"
 
 
 def _asked(columns: Mapping[str, list[Any]], id: str | None) -> dict[str, str]:
@@ -419,11 +403,9 @@ def _asked(columns: Mapping[str, list[Any]], id: str | None) -> dict[str, str]:
     return {field: key for field, key in fields.items() if key is not None}
 
 
-def _pairs(fields: Mapping[str, str]) -> str:
-    return ",".join(f"{field}={key}" for field, key in fields.items())
-
-
-def _quoted(text: str) -> str:
+def _option(fields: Mapping[str, str], prefix: str = "") -> str:
+    """Return what to type for these keys, quoted for a shell."""
+    text = prefix + ",".join(f"{field}={key}" for field, key in fields.items())
     return shlex.quote("\t".join(map(printable, text.split("\t"))))
 
 

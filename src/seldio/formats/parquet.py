@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise, zip_longest
 from types import MappingProxyType, NoneType
 from typing import Any, BinaryIO, TypeVar
@@ -73,35 +73,24 @@ def write_parquet(table: pa.Table, stream: BinaryIO, types: Mapping[str, pa.Data
     written = pa.schema(list({**kinds, **types}.items()), metadata)
     numbered = table.set_column(table.column_names.index("clip"), "clip", pa.array(codes))
     dictionary = pa.array(names, pa.string())
-    with pq.ParquetWriter(stream, written, write_page_checksum=True) as writer:
-        for start, stop in _groups(codes):
-            group = _named(numbered.slice(start, stop - start), dictionary)
-            writer.write_table(group.select(written.names).cast(written), row_group_size=group.num_rows)
-
-
-def _named(group: pa.Table, names: pa.Array) -> pa.Table:
-    """Return the rows of *group* with the names of their clips.
-
-    Each row group of a file has a dictionary of its own: of few clips, the names of all, as other programs write it; of
-    many clips, those that it needs, else the file would grow with their square.
-    """
-    codes = group["clip"].to_numpy()
-    if len(names) > FEW_CLIPS:
-        used, codes = np.unique(codes, return_inverse=True)
-        names = names.take(pa.array(used))
-    clip = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), names)
-    return group.set_column(group.column_names.index("clip"), "clip", clip)
-
-
-def _groups(codes: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, int]]:
-    """Yield the row ranges of the row groups: whole runs of clips, up to GROUP_CLIPS of them or GROUP_ROWS rows."""
     ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
-    start, clips = 0, 0
-    for end, following in zip_longest(ends, ends[1:]):
-        clips += 1
-        if following is None or clips == GROUP_CLIPS or following - start > GROUP_ROWS:
-            yield start, end
-            start, clips = end, 0
+    start = count = 0
+    with pq.ParquetWriter(stream, written, write_page_checksum=True) as writer:
+        for end, following in zip_longest(ends, ends[1:]):
+            count += 1
+            if following is not None and count < GROUP_CLIPS and following - start <= GROUP_ROWS:
+                continue  # a row group is whole runs of clips, up to so many of them, or rows
+            group, group_names = numbered.slice(start, end - start), dictionary
+            clips = group["clip"].to_numpy()
+            # each row group has a dictionary of its own: of few clips, the names of all, as other programs write it;
+            # of many clips, those that it needs, else the file would grow with their square
+            if len(names) > FEW_CLIPS:
+                used, clips = np.unique(clips, return_inverse=True)
+                group_names = dictionary.take(pa.array(used))
+            clip = pa.DictionaryArray.from_arrays(pa.array(clips, pa.int32()), group_names)
+            group = group.set_column(group.column_names.index("clip"), "clip", clip)
+            writer.write_table(group.select(written.names).cast(written), row_group_size=group.num_rows)
+            start, count = end, 0
 
 
 def read_parquet(data: bytes | BinaryIO, path: str, sink: Sink) -> pa.Table | None:
@@ -110,15 +99,7 @@ def read_parquet(data: bytes | BinaryIO, path: str, sink: Sink) -> pa.Table | No
     A file that is damaged or too large is ``SYN301``; columns that no event table has, or of other
     types, are ``SYN302``. Types that hold the same values (64-bit numbers, plain strings) are cast.
     """
-
-    def read(file: pq.ParquetFile) -> pa.Table | Wrong:
-        if wrong := _unknown_columns(file.schema_arrow):
-            return wrong
-        table = file.read()
-        table.validate(full=True)
-        return _conformed(table)
-
-    return guarded(data, path, sink, read)
+    return guarded(data, path, sink, _event_table)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -183,7 +164,8 @@ def too_large(metadata: Any) -> Wrong | None:
 _HINT = "an event table has some of these columns: " + ", ".join(COLUMNS)
 
 
-def _unknown_columns(schema: pa.Schema) -> Wrong | None:
+def _event_table(file: pq.ParquetFile) -> pa.Table | Wrong:
+    schema = file.schema_arrow
     if unknown := [name for name in schema.names if name not in COLUMNS]:
         return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", _HINT)
     if len(set(schema.names)) < len(schema.names):
@@ -193,7 +175,26 @@ def _unknown_columns(schema: pa.Schema) -> Wrong | None:
     wrong = [f"{field.name} ({field.type})" for field in schema if not _fits(field.type, COLUMNS[field.name])]
     if wrong:
         return Wrong("SYN302", f"columns of another type than in an event table: {listed(wrong)}", _HINT)
-    return None
+    table = file.read()
+    table.validate(full=True)
+    clips = table["clip"].cast(pa.string()).combine_chunks()
+    if clips.null_count:
+        return Wrong("SYN302", f"{plural(clips.null_count, 'row')} without a clip", _HINT)
+    names = [name for name in COLUMNS if name in table.column_names]
+    try:
+        columns = {name: table[name].cast(COLUMNS[name]) for name in names if name != "clip"}
+    except pa.ArrowInvalid as error:
+        return Wrong("SYN302", f"values that an event table cannot hold: {clipped(str(error), 120)}", _HINT)
+    if "extra" in columns and not all(map(_is_object, columns["extra"].unique().to_pylist())):
+        return Wrong("SYN302", "the column extra holds something other than JSON objects", _HINT)
+    metadata = table.schema.metadata or {}
+    try:
+        order, origin = _origin(metadata, clips)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again with seldio convert")
+    columns["clip"] = pa.DictionaryArray.from_arrays(pc.index_in(clips, order), order)
+    others = {key: value for key, value in metadata.items() if key not in (_ORIGIN, _CLIPS, _NO_ARROW)}
+    return with_origin(pa.table({name: columns[name] for name in names}, metadata=others), origin)
 
 
 def _fits(actual: pa.DataType, wanted: pa.DataType) -> bool:
@@ -209,27 +210,6 @@ def _fits(actual: pa.DataType, wanted: pa.DataType) -> bool:
     return bool(kind(actual) or pa.types.is_null(actual))
 
 
-def _conformed(table: pa.Table) -> pa.Table | Wrong:
-    names = [name for name in COLUMNS if name in table.column_names]
-    metadata = table.schema.metadata or {}
-    clips = table["clip"].cast(pa.string()).combine_chunks()
-    if clips.null_count:
-        return Wrong("SYN302", f"{plural(clips.null_count, 'row')} without a clip", _HINT)
-    try:
-        columns = {name: table[name].cast(COLUMNS[name]) for name in names if name != "clip"}
-    except pa.ArrowInvalid as error:
-        return Wrong("SYN302", f"values that an event table cannot hold: {clipped(str(error), 120)}", _HINT)
-    if "extra" in columns and not all(map(_is_object, columns["extra"].unique().to_pylist())):
-        return Wrong("SYN302", "the column extra holds something other than JSON objects", _HINT)
-    try:
-        order, origin = _kept(metadata, clips)
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again with seldio convert")
-    columns["clip"] = pa.DictionaryArray.from_arrays(pc.index_in(clips, order), order)
-    others = {key: value for key, value in metadata.items() if key not in (_ORIGIN, _CLIPS, _NO_ARROW)}
-    return with_origin(pa.table({name: columns[name] for name in names}, metadata=others), origin)
-
-
 def _is_object(text: str | None) -> bool:
     """Return whether a text is a json object; an absent one counts."""
     try:
@@ -238,7 +218,7 @@ def _is_object(text: str | None) -> bool:
         return False
 
 
-def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, Origin]:
+def _origin(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, Origin]:
     """Return clip names and origin from *metadata*; raise an error of Python if seldio did not write it."""
     used = clips.unique()
     origin = Origin.from_json(metadata[_ORIGIN]) if _ORIGIN in metadata else None
@@ -246,15 +226,7 @@ def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, O
         origin = origin_of(pa.table({"clip": used}))
     names = json.loads(metadata[_CLIPS]) if _CLIPS in metadata else [file.clip for file in origin.files]
     format: Any = origin.format
-    sound = isinstance(format, str) and vocabularies.known(origin.vocabulary) and all(map(_is_sound, origin.files))
-    order = pa.array(names, pa.string())
-    if not sound or len(set(names)) < len(names) or not pc.all(pc.is_in(used, order), min_count=0).as_py():
-        raise ValueError
-    return order, origin
-
-
-def _is_sound(file: ClipFile) -> bool:
-    """Return whether a file's record can be used; the writer checks whether its name is safe."""
+    sound = isinstance(format, str) and vocabularies.known(origin.vocabulary)
     kinds: dict[str, Any] = {
         "clip": str,
         "name": str,
@@ -262,12 +234,14 @@ def _is_sound(file: ClipFile) -> bool:
         "frames": (int, NoneType),
         "extra": (str, NoneType),
     }
-    return (
-        all(isinstance(getattr(file, name), kind) for name, kind in kinds.items())
-        and file.newline in ("\n", "\r\n")
-        and 0 <= (file.frames or 0) <= 10_000_000
-        and _is_object(file.extra)
-    )
+    for file in origin.files if sound else ():  # the writer checks whether its name is safe
+        sound &= all(isinstance(getattr(file, name), kind) for name, kind in kinds.items())
+        sound = sound and file.newline in ("\n", "\r\n") and 0 <= (file.frames or 0) <= 10_000_000
+        sound = sound and _is_object(file.extra)
+    order = pa.array(names, pa.string())
+    if not sound or len(set(names)) < len(names) or not pc.all(pc.is_in(used, order), min_count=0).as_py():
+        raise ValueError
+    return order, origin
 
 
 # --- as one of the formats -------------------------------------------------------------------------
@@ -297,40 +271,34 @@ class ParquetFormat(LabelFormat):
     """Event tables as Parquet."""
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
-        """See :meth:`LabelFormat.read`; a part is a clip; UsageError if there is more than one file."""
+        """See :meth:`LabelFormat.read`: a part for each run of rows of a clip, and for each silent clip.
+
+        After a finding the table is empty; UsageError if there is more than one file.
+        """
         if len(files) != 1:
             raise UsageError("Parquet tables are read one file at a time: each holds many clips")
-        return read_table(files[0].data, files[0].path, sink)
+        path = files[0].path
+        table = read_parquet(files[0].data, path, sink)
+        if table is None:
+            table = with_origin(pa.table({"clip": pa.array([], COLUMNS["clip"])}), Origin("", "starss"))
+        codes, names = clip_codes(table)
+        clips = {file.clip: file for file in origin_of(table).files}
+        bounds = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
+        parts = []
+        for start, end in pairwise(bounds):
+            clip = names[codes[start]]
+            origin = clips.get(clip) or ClipFile(clip, f"{clip}.csv")
+            parts.append(ParquetPart(path, table, origin, start, end - start))
+        sounding = {part.origin.clip for part in parts}
+        silent = [file for file in clips.values() if file.clip not in sounding]
+        parts += [ParquetPart(path, table, file, len(codes), 0) for file in silent]
+        return LabelReading(self, table, parts)
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:  # noqa: ARG002
         """Return the whole table, whatever *file* says."""
         stream = io.BytesIO()
         write_parquet(table, stream)
         return stream.getvalue()
-
-
-def read_table(data: bytes | BinaryIO, path: str, sink: Sink) -> LabelReading:
-    """Return the event table in *data*; an empty one after a finding."""
-    table = read_parquet(data, path, sink)
-    if table is None:
-        table = with_origin(pa.table({"clip": pa.array([], COLUMNS["clip"])}), Origin("", "starss"))
-    return reading_of(table, path)
-
-
-def reading_of(table: pa.Table, path: str) -> LabelReading:
-    """An event table, shown as *path* in findings: a part for each run of rows of a clip, and for each silent clip."""
-    codes, names = clip_codes(table)
-    files = {file.clip: file for file in origin_of(table).files}
-    bounds = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
-    parts = []
-    for start, end in pairwise(bounds):
-        clip = names[codes[start]]
-        origin = files.get(clip) or ClipFile(clip, f"{clip}.csv")
-        parts.append(ParquetPart(path, table, origin, start, end - start))
-    sounding = {part.origin.clip for part in parts}
-    silent = [file for file in files.values() if file.clip not in sounding]
-    parts += [ParquetPart(path, table, file, len(codes), 0) for file in silent]
-    return LabelReading(PARQUET, table, parts)
 
 
 PARQUET = ParquetFormat(

@@ -14,9 +14,9 @@ import numpy as np
 from seldio.files.names import media_type, without_suffix
 from seldio.findings import Finding, Sink
 from seldio.formats.base import FileRows, Ints, Place, TextFile
-from seldio.formats.cells import numeric
+from seldio.formats.cells import numeric, plain_lines
 from seldio.formats.csv_text import QuotedCell, row_at
-from seldio.formats.diagnosis import plain_lines, thousands_in
+from seldio.formats.diagnosis import thousands_in
 from seldio.formats.label_csv import COMMA, CsvPart, Dialect
 from seldio.reader_rules import READER_RULES
 
@@ -58,16 +58,13 @@ def first_line(data: bytes) -> str:
     return plain_lines(data[:_HEAD]).decode(errors="replace").partition("\n")[0]
 
 
-def bare_lines(data: bytes, delimiter: str) -> list[str]:
-    """Return the lines of a table with bare cells between commas."""
-    return [_bare(line, delimiter) for line in _lines(data)]
-
-
-def _lines(data: bytes) -> list[str]:
+def text_lines(data: bytes) -> list[str]:
+    """Return the lines of a table."""
     return plain_lines(data).decode(errors="replace").split("\n")
 
 
-def _bare(line: str, delimiter: str) -> str:
+def bare(line: str, delimiter: str) -> str:
+    """Return a line of a table with bare cells between commas."""
     bare_cells = []
     for cell in cells_of(line, delimiter):
         decimal = cell.value.replace(",", ".", 1) if delimiter != "," else cell.value  # elsewhere it may part thousands
@@ -84,7 +81,7 @@ def part_of(dialect: Dialect, file: TextFile, sink: Sink) -> CsvPart:
     if delimiter == "," and b'"' not in file.data and dialect.clips_by == "name":
         return CsvPart(dialect, file)
     if delimiter != "," and (number := thousands_in(plain_lines(file.data))):
-        line, text = next((at, text) for at, text in enumerate(_lines(file.data), 1) if number in text)
+        line, text = next((at, text) for at, text in enumerate(text_lines(file.data), 1) if number in text)
         message = f"{number} may be {number.replace(',', '.', 1)} or {number.replace(',', '')}"
         hint = "write numbers with a point for decimals, and without commas"
         column = text.index(number) + 1
@@ -96,8 +93,8 @@ class _OtherPart(CsvPart):
     """The rows of one csv file that are written in another way."""
 
     def __init__(self, dialect: Dialect, file: TextFile, delimiter: str) -> None:
-        self.written, self.sign = _lines(file.data), delimiter
-        rows = [_bare(line, delimiter) for line in self.written]
+        self.written, self.sign = text_lines(file.data), delimiter
+        rows = [bare(line, delimiter) for line in self.written]
         clips = [_clip_without_events(dialect, row.split(",")) if dialect.clips_by == "rows" else "" for row in rows]
         #: The clips of which a row says that they have no events, and the lines of all other rows.
         self.silent = tuple(filter(None, clips))
@@ -113,7 +110,7 @@ class _OtherPart(CsvPart):
         if finding.column is None:
             return dataclasses.replace(finding, line=line)
         text = self.written[line - 1]
-        *before, within = _bare(text, self.sign)[: finding.column - 1].split(",")
+        *before, within = bare(text, self.sign)[: finding.column - 1].split(",")
         column = cells_of(text, self.sign)[len(before)].start + len(within) + 1
         value = finding.value.replace(COMMA, ",") if finding.value else finding.value
         message = finding.message.replace(COMMA, ",")
@@ -161,8 +158,8 @@ class _ClipPart(FileRows):
 
 
 def by_clip(parts: Sequence[FileRows], recordings: Sequence[str]) -> tuple[list[FileRows], Ints]:
-    """The rows of each clip, and their order in all rows of *parts*: a column names the recording of each row."""
-    found, order, first = list[FileRows](), list[Ints](), 0
+    """Return the rows of each clip, and their order in all rows of *parts*; *recordings* names the clip of each row."""
+    clips, order, first = list[FileRows](), list[Ints](), 0
     for part in parts:
         rows: dict[str, list[int]] = {}
         for row, text in enumerate(recordings[first : first + part.rows]):
@@ -171,9 +168,9 @@ def by_clip(parts: Sequence[FileRows], recordings: Sequence[str]) -> tuple[list[
             rows.setdefault(text.replace(COMMA, ","), [])
         paths = [without_suffix(text) if media_type(text) else text for text in rows]
         stems = [path.replace("\\", "/").rpartition("/")[2] for path in paths]
-        for path, stem, some in zip(paths, stems, rows.values(), strict=True):
-            found.append(_ClipPart(part, stem if stems.count(stem) == 1 else path, np.array(some, np.int64)))
-            order.append(np.array(some, np.int64) + first)
-        found += [] if rows else [part]  # a table without rows is a clip without labels, as any other file
+        for path, stem, numbers in zip(paths, stems, rows.values(), strict=True):
+            clips.append(_ClipPart(part, stem if stems.count(stem) == 1 else path, np.array(numbers, np.int64)))
+            order.append(np.array(numbers, np.int64) + first)
+        clips += [] if rows else [part]  # a table without rows is a clip without labels, as any other file
         first += part.rows
-    return found, np.concatenate(order) if order else np.zeros(0, np.int64)
+    return clips, np.concatenate(order) if order else np.zeros(0, np.int64)

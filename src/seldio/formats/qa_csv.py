@@ -14,13 +14,13 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, ClassVar, cast
+from typing import Any
 
 from seldio.benchmarks import benchmark
 from seldio.errors import UsageError
 from seldio.findings import Sink
 from seldio.formats.base import Place
-from seldio.formats.csv_text import BOM, CsvLayout, CsvTable, read_table, row_at, written
+from seldio.formats.csv_text import BOM, CsvLayout, read_table, row_at, written
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Extra, Item, Prediction
@@ -40,13 +40,13 @@ _LOOK = 8192  # bytes of a file that a guess at its format looks at
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _CsvFormat(ItemFormat):
+class CsvItems(ItemFormat):
+    """A table whose cells are texts."""
+
     suffix: str = ".csv"
-    #: The columns, in the published order, and the fields of which they are the text.
-    columns: ClassVar[tuple[str, ...]]
-    fields: ClassVar[Mapping[str, str]]
-    #: The column that is None where it is empty without quotes.
-    nullable: ClassVar[str]
+    columns: tuple[str, ...]  # in the published order
+    fields: Mapping[str, str]  # of which they are the text
+    nullable: str  # the column that is None where it is empty without quotes
 
     def values(self, cells: Mapping[str, str | None]) -> dict[str, Any]:
         """Return the fields of the row that *cells*, by column, make; further columns are in ``extra``."""
@@ -67,13 +67,17 @@ class _CsvFormat(ItemFormat):
         return {**_texts(extra, dict.fromkeys((*self.columns, *extra))), **texts}
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
+        """See :meth:`Format.likes`."""
         if data[:1] in (b"{", b"["):  # JSON, whose first line can be the whole file
             return 0.0
         text = data[:_LOOK].decode(errors="replace").removeprefix(BOM)
-        names = set(row_at(text, 0).values)
+        names = tuple(row_at(text, 0).values)
+        if "extra" not in self.carries and names != self.columns:  # nothing but the names of columns that are common
+            return 0.0
         return sum(column in names for column in self.columns) / len(self.columns)
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
+        """See :meth:`ItemFormat.read`; further columns that the format has no place for are named as lost."""
         table = read_table(data, path, sink, self.columns)
         if table is None:
             return None
@@ -89,21 +93,20 @@ class _CsvFormat(ItemFormat):
                 sink(table.place(number, id_column).finding(rule, path, f"{self.columns[0]} is empty", hint))
 
         def locate(row: int, field: str | None, number: int | None) -> Place:
-            return self.locate(table, numbers[row], field, number)
+            name = self.fields.get(field or "", field)
+            column = table.header.index(name) if name in table.header else None
+            if column is not None and name == KEYWORDS and number is not None:
+                cell = table.cell(numbers[row], column)
+                words = [match for match in _KEYWORD.finditer(table.source.text, cell.start, cell.end) if match[1]]
+                if number < len(words):
+                    return table.source.place(*words[number].span(1))
+            return table.place(numbers[row], column)
 
-        return ItemReading(
-            self, path, rows, locate, {"header": list(table.header), "layout": dataclasses.asdict(table.layout)}
-        )
-
-    def locate(self, table: CsvTable, row: int, field: str | None, number: int | None) -> Place:
-        name = self.fields.get(field or "", field)
-        column = table.header.index(name) if name in table.header else None
-        if column is not None and name == KEYWORDS and number is not None:
-            cell = table.cell(row, column)
-            words = [match for match in _KEYWORD.finditer(table.source.text, cell.start, cell.end) if match[1]]
-            if number < len(words):
-                return table.source.place(*words[number].span(1))
-        return table.place(row, column)
+        more = [] if "extra" in self.carries else [name for name in table.header if name not in self.columns]
+        header = [name for name in table.header if name not in more]
+        lost = {"extra": f"the columns {listed(more)}, which no submission has"} if more else {}
+        origin: dict[str, object] = {"header": header, "layout": dataclasses.asdict(table.layout)}
+        return ItemReading(self, path, rows, locate, origin, lost)
 
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`; with an origin, columns, quotes and line ends are those of the origin."""
@@ -139,17 +142,8 @@ def keyword_cell(item: Item) -> str:
 _ONE_SIDED = ("Audio-Only Answer", "Speech-Only Answer")
 
 
-class Jasco(_CsvFormat):
+class Jasco(CsvItems):
     """JASCO's questions; the descriptions of sound and speech and the single-modality answers are in ``extra``."""
-
-    columns = ("audio_id", "Audio", "Speech", "Audio-Only Answer", "Speech-Only Answer", "Correct Answer", KEYWORDS)
-    fields: ClassVar[Mapping[str, str]] = {
-        "id": "audio_id",
-        "audio": "audio_id",
-        "answer": "Correct Answer",
-        "answer_meta": KEYWORDS,
-    }
-    nullable = "Correct Answer"
 
     def values(self, cells: Mapping[str, str | None]) -> dict[str, Any]:
         """Return the fields of an item with the plain joint question."""
@@ -168,36 +162,14 @@ class Jasco(_CsvFormat):
         return sorted({row.answer, *answers}, key=lambda text: sha256(f"{row.id} {text}".encode()).digest())
 
     def cells(self, row: Row) -> dict[str, str | None]:
-        """See :meth:`_CsvFormat.cells`."""
+        """See :meth:`CsvItems.cells`."""
         assert isinstance(row, Item)
         cells = _texts(row.extra, dict.fromkeys((*self.columns, *(row.extra or {}))))
         return {**cells, "audio_id": row.id, "Correct Answer": row.answer, KEYWORDS: keyword_cell(row)}
 
 
-class JascoPredictions(_CsvFormat):
+class JascoPredictions(CsvItems):
     """A model's outputs for JASCO, eight rows per item; the columns between are in ``extra``."""
-
-    columns = (
-        "id",
-        "audio",
-        "n_frames",
-        "audio_sound",
-        "spoken_text",
-        "prompt",
-        "with_speech",
-        "audio_only_target",
-        "speech_only_target",
-        "target_keywords",
-        "tgt_text",
-        "allm_output",
-    )
-    fields: ClassVar[Mapping[str, str]] = {
-        "id": "id",
-        "audio": "audio",
-        "prompt": "prompt",
-        "prediction": "allm_output",
-    }
-    nullable = "allm_output"
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:
         """See :meth:`ItemFormat.template`: each of JASCO's items with each of the eight instructions."""
@@ -215,31 +187,6 @@ class JascoPredictions(_CsvFormat):
         return rows
 
 
-class AdqaSubmission(_CsvFormat):
-    """Answers to DCASE 2026 Task 5: the id of each question, and the text of the option that was chosen."""
-
-    columns = ("question", "answer")
-    fields: ClassVar[Mapping[str, str]] = {"id": "question", "prediction": "answer"}
-    nullable = "answer"
-
-    def likes(self, data: bytes, name: str) -> float:
-        """Return 1 for exactly these columns, else 0: their names are common."""
-        likely = super().likes(data, name)
-        text = data[:_LOOK].decode(errors="replace").removeprefix(BOM) if likely else ""
-        return likely * (tuple(row_at(text, 0).values) == self.columns)
-
-    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
-        """See :meth:`ItemFormat.read`; a submission has two columns; others are named as lost."""
-        reading = super().read(data, path, sink)
-        if reading is None:
-            return None
-        header = cast("list[str]", reading.origin["header"])
-        more = [name for name in header if name not in self.columns]
-        lost = {"extra": f"the columns {listed(more)}, which no submission has"} if more else {}
-        names = [name for name in header if name in self.columns]
-        return dataclasses.replace(reading, source={**reading.origin, "header": names}, lost=lost)
-
-
 def implied_path(id: str) -> str:
     """Return the path of a JASCO item's recording, below the folder of the dataset."""
     return f"dataset/v0/{id}.wav"
@@ -253,6 +200,9 @@ JASCO = Jasco(
     carries=("id", "audio", "question", "answer", "answer_meta", "extra"),
     needs=("id", "answer"),
     answers="free",
+    columns=("audio_id", "Audio", "Speech", "Audio-Only Answer", "Speech-Only Answer", "Correct Answer", KEYWORDS),
+    fields={"id": "audio_id", "audio": "audio_id", "answer": "Correct Answer", "answer_meta": KEYWORDS},
+    nullable="Correct Answer",
     source=_SOURCE,
     note="The question and the path of the recording are implied; every item is asked with all eight instructions.",
 )
@@ -262,15 +212,34 @@ JASCO_PREDICTIONS = JascoPredictions(
     holds="predictions",
     carries=("id", "audio", "prompt", "prediction", "extra"),
     needs=("id", "prompt"),
+    columns=(
+        "id",
+        "audio",
+        "n_frames",
+        "audio_sound",
+        "spoken_text",
+        "prompt",
+        "with_speech",
+        "audio_only_target",
+        "speech_only_target",
+        "target_keywords",
+        "tgt_text",
+        "allm_output",
+    ),
+    fields={"id": "id", "audio": "audio", "prompt": "prompt", "prediction": "allm_output"},
+    nullable="allm_output",
     source=_SOURCE,
     note="The judge's answers go in a further column, llama3_extract, whichever model judges.",
 )
-ADQA_SUBMISSION = AdqaSubmission(
+ADQA_SUBMISSION = CsvItems(
     name="adqa-submission",
     title="DCASE 2026 Task 5 (ADQA) output: question, answer",
     holds="predictions",
     carries=("id", "prediction"),
     needs=("id", "prediction"),
+    columns=("question", "answer"),
+    fields={"id": "question", "prediction": "answer"},
+    nullable="answer",
     source="https://dcase.community/challenge2026/task-audio-dependent-question-answering",
     note="The column question holds the id of the question, and answer the text of the chosen option.",
 )

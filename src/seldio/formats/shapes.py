@@ -60,16 +60,26 @@ def doubtful(files: Sequence[Rows], dialects: Sequence[Dialect]) -> Iterator[tup
 
 def between(header: Cells, rows: Rows, dialect: Dialect) -> list[Change]:
     """Return what may be between the rows of a whole file and a format: one change, or all that join its decimals."""
-    even, wanted = len({len(row) for row in rows}) == 1, len(dialect.columns)
-    changes = [change for change in possible([(header, rows)]) if even or change.code == "SYN125"]
-    if even:
-        shares = (dataclasses.replace(change, code="SYN146") for change in surplus([rows]) if not change.column)
-        changes += filter(None, (_of_clips(rows), *shares, *named(header)))
-        if dialect.kind("frame") == "int":
-            classes = _named(rows) if dialect.kind("class_id") else None
-            changes += filter(None, (_timed([rows], float(1 / dialect.hop)), classes))
-    fits = [change for change in changes if all(len(change.undo(row)) == wanted for row in rows)]
-    return fits[:1] or ([*_halved(rows, dialect)] if even else [])
+    wanted = len(dialect.columns)
+    for change in _explanations(header, rows, dialect):
+        if all(len(change.undo(row)) == wanted for row in rows):
+            return [change]
+    return [*_halved(rows, dialect)]
+
+
+def _explanations(header: Cells, rows: Rows, dialect: Dialect) -> Iterator[Change]:
+    """Yield what may explain the rows of a whole file, the likeliest first; rows of several widths by quotes alone."""
+    even = len({len(row) for row in rows}) == 1
+    yield from (change for change in possible([(header, rows)]) if even or change.code == "SYN125")
+    if not even:
+        return
+    clips = _of_clips(rows)
+    yield from (clips,) if clips is not None else ()
+    yield from (dataclasses.replace(change, code="SYN146") for change in surplus([rows], until=1))
+    yield from named(header)
+    if dialect.kind("frame") == "int":
+        classes = _named(rows) if dialect.kind("class_id") else None
+        yield from filter(None, (_timed([rows], float(1 / dialect.hop)), classes))
 
 
 # --- a comma behind, an index, clips, names, times ---------------------------------------------------------
@@ -81,10 +91,7 @@ def _taken_out(at: int, code: str, why: str, hint: str, *, certain: bool = True)
     def without(row: Cells) -> Cells:
         return [*row[:at], *row[at + 1 :]]
 
-    def with_a_blank(row: Cells) -> Cells:
-        return [*row[:at], "", *row[at:]]
-
-    more = Change("a column more", without, with_a_blank, why=why, code=code, hint=hint)
+    more = Change("a column more", without, why=why, code=code, hint=hint)
     return dataclasses.replace(more, column=at, takes_out=True, certain=certain)
 
 
@@ -107,24 +114,19 @@ def _indexed(files: Sequence[tuple[Cells, Rows]]) -> Change | None:
     counts, frames = ([_numbers(rows, at) for _, rows in filled] for at in (0, 1))
     if not all(count and _ascends(count, strictly=True) for count in counts):
         return None
-    if not headed and not _is_index(counts, frames):
-        return None
+    if not headed:  # first columns grow by one a row, and second ones are frames, which may do so as well
+        if any([*count] != [*range(count[0], count[0] + len(count))] for count in counts):
+            return None
+        if not all(frame and _ascends(frame) for frame in frames) or sum(len({*frame}) for frame in frames) < ENOUGH:
+            return None
+        if any(len(frame) >= SOME and len({*frame}) == 1 for frame in frames):  # a single class does not grow
+            return None
+        strictly = frames != counts and all(_ascends(frame, strictly=True) for frame in frames)
+        if strictly and [all(map(_counts_rows, columns)) for columns in (counts, frames)] != [True, False]:
+            return None
     why = f"the first column is a row index, not data ({plural(sum(map(len, counts)), 'row')})"
     hint = "in pandas, use to_csv(path, index=False), with header=False if the format has no header"
     return _taken_out(0, "SYN114", why, hint)
-
-
-def _is_index(counts: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> bool:
-    """Return whether first columns grow by one a row, and second ones are frames, which may do so as well."""
-    if any([*count] != [*range(count[0], count[0] + len(count))] for count in counts):
-        return False
-    if not all(frame and _ascends(frame) for frame in frames) or sum(len({*frame}) for frame in frames) < ENOUGH:
-        return False
-    if any(len(frame) >= SOME and len({*frame}) == 1 for frame in frames):  # a single class does not grow
-        return False
-    if frames == counts or not all(_ascends(frame, strictly=True) for frame in frames):
-        return True
-    return [all(map(_counts_rows, columns)) for columns in (counts, frames)] == [True, False]
 
 
 def _of_clips(rows: Rows) -> Change | None:
@@ -150,7 +152,8 @@ def _named(rows: Rows) -> Change | None:
     names = sorted({row[1].strip() for row in rows})
     why = f"column 2 holds class names, not class numbers: {listed(names, 3)}"
     hint = "write class numbers, counted from 0; seldio formats shows the class list of each format"
-    return Change("names", lambda row: [row[0], "0", *row[2:]], lambda row: row, why=why, code="LAB317", hint=hint)
+    numbered = Change("names", lambda row: [row[0], "0", *row[2:]], why=why, code="LAB317", hint=hint)
+    return dataclasses.replace(numbered, certain=False)
 
 
 def _timed(files: Sequence[Rows], rate: float = 10.0) -> Change | None:
@@ -279,9 +282,10 @@ def named(header: Cells) -> Iterator[Change]:
         yield _taken_out(at, "SYN145", why, "write the file without it; --unsafe-fixes removes the column")
 
 
-def surplus(files: Sequence[Rows]) -> Iterator[Change]:
-    """Yield a change for each column of rows of several *files* that looks like one too many."""
-    columns = [[cell.strip() for cell in column] for column in zip(*itertools.chain(*files), strict=True)]
+def surplus(files: Sequence[Rows], until: int | None = None) -> Iterator[Change]:
+    """Yield a change for each column, *until* a place, of rows of several *files* that looks like one too many."""
+    columns_of_cells = itertools.islice(zip(*itertools.chain(*files), strict=True), until)
+    columns = [[cell.strip() for cell in column] for column in columns_of_cells]
     for at, texts in reversed(list(enumerate(columns))):
         numbers = [*map(float, texts)] if all(map(cells.PATTERNS["real"].fullmatch, texts)) else []
         share = _are_confidences(numbers)

@@ -21,14 +21,13 @@ import json
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from seldio.findings import Sink
 from seldio.formats.base import TextFile
 from seldio.formats.cells import number_in
 from seldio.formats.label_tools import (
-    LIMITS,
     LINE,
     VALUES,
     Report,
@@ -37,19 +36,62 @@ from seldio.formats.label_tools import (
     ToolLabel,
     ToolPart,
     ToolText,
-    as_written,
-    cells_of,
-    comma_number,
     field_named,
     json_value,
     plain,
-    seconds,
     text_of,
-    with_points,
 )
 from seldio.schema.column_names import NAMES, column_of, plain_title
 from seldio.schema.events import ClipFile
-from seldio.text import listed, plural
+from seldio.text import clipped, listed, plural
+
+#: Keys of :attr:`ToolLabel.extra` for the limits of frequency, in Hz.
+LIMITS = ("low_hz", "high_hz")
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+
+
+def pointed(cell: str) -> str:
+    """Return a cell with a point where it has a comma in a number."""
+    return cell.replace(",", ".") if _COMMA.fullmatch(cell.strip()) else cell
+
+
+def comma_number(cell: str, span: Span, what: str, report: Report) -> float | None:
+    """Return the number in a cell between tabs; None, after a finding, where it is none. A decimal comma is one too."""
+    if _COMMA.fullmatch(cell.strip()):
+        report("SYN503", span, f"{what} is {cell.strip()}, with a comma for the decimal point", "write a point")
+    value = number_in(pointed(cell))
+    if value is None:
+        report(
+            "SYN502", span, f"{what} is {clipped(cell.strip(), 30) or 'empty'}, not a number", "times are in seconds"
+        )
+    return value
+
+
+def cells_of(line: re.Match[str]) -> list[tuple[str, Span]]:
+    """Return the cells of a line between tabs, each with its span."""
+    cells, start = [], line.start()
+    for cell in line[0].split("\t"):
+        cells.append((cell, (start, start + len(cell))))
+        start += len(cell) + 1
+    return cells
+
+
+def with_points(text: str, times: Callable[[list[str]], Collection[int]]) -> str:
+    """Return *text* with points for commas in the numbers of some cells, whose places in a line *times* tells."""
+
+    def line(match: re.Match[str]) -> str:
+        cells = match[0].split("\t")
+        places = times(cells)
+        return "\t".join(pointed(cell) if at in places else cell for at, cell in enumerate(cells))
+
+    return LINE.sub(line, text)
+
+
+def as_written(value: Any, decimals: int) -> str | None:
+    """Return a number with that many decimals; None for what such a text does not say exactly."""
+    text = f"{value:.{decimals}f}" if type(value) in (int, float) else ""
+    return text if text and float(text) == value else None
+
 
 # --- Audacity ---------------------------------------------------------------------------------------
 
@@ -82,10 +124,18 @@ class AudacityFormat(ToolFormat):
         part = source.part()
         last: ToolLabel | None = None
         for line in source.lines():
-            if line[0].startswith("\\"):
-                _limits(line, last, source.report)
-            elif (last := _label(line, source.report)) is not None:
-                part.labels.append(last)
+            cells = cells_of(line)
+            if not line[0].startswith("\\"):
+                last = _label(line, cells, source.report)
+                part.labels += [] if last is None else [last]
+            elif last is None or len(cells) != 3:
+                what = "limits of frequency without a label" if last is None else "not a low and a high frequency"
+                hint = "a line with limits follows its label: \\<TAB>LOW<TAB>HIGH"
+                source.report("SYN501", line.span(), what, hint)
+            else:
+                for key, (cell, span) in zip(LIMITS, cells[1:], strict=True):
+                    value = comma_number(cell, span, key.removesuffix("_hz") + " frequency", source.report)
+                    last.extra |= {} if value is None else {key: value}
         yield part
 
     def text(self, labels: Sequence[ToolLabel], file: ClipFile) -> str:  # noqa: ARG002 - no file holds more
@@ -94,7 +144,7 @@ class AudacityFormat(ToolFormat):
         for label in labels:
             limits = [as_written(label.extra.get(key), 6) for key in LIMITS]
             has_limits = None not in limits
-            times = (seconds(time, 6) for time in (label.onset, label.offset))
+            times = (f"{time + 0.0:.6f}" for time in (label.onset, label.offset))
             lines.append("\t".join((*times, text_of(label, LIMITS if has_limits else ()))) + "\n")
             if has_limits:
                 lines.append("\t".join(("\\", *map(str, limits))) + "\n")
@@ -105,8 +155,7 @@ class AudacityFormat(ToolFormat):
         return with_points(text, lambda cells: range(3 if cells[0] == "\\" else 2)) if "SYN503" in codes else text
 
 
-def _label(line: re.Match[str], report: Report) -> ToolLabel | None:
-    cells = cells_of(line)
+def _label(line: re.Match[str], cells: list[tuple[str, Span]], report: Report) -> ToolLabel | None:
     if not 2 <= len(cells) <= 3:
         report("SYN501", line.span(), f"{plural(len(cells), 'cell')} between tabs; expected start, end and text", _FORM)
         return None
@@ -116,18 +165,6 @@ def _label(line: re.Match[str], report: Report) -> ToolLabel | None:
     label = ToolLabel(onset or 0.0, offset or 0.0, "", {"": line.span(), "onset": start_span, "offset": end_span})
     good = label.read_text(text, begins, report)
     return label if good and onset is not None and offset is not None else None
-
-
-def _limits(line: re.Match[str], label: ToolLabel | None, report: Report) -> None:
-    cells = cells_of(line)
-    if len(cells) != 3 or label is None:
-        what = "limits of frequency without a label" if label is None else "not a low and a high frequency"
-        report("SYN501", line.span(), what, "a line with limits follows its label: \\<TAB>LOW<TAB>HIGH")
-        return
-    for key, (cell, span) in zip(LIMITS, cells[1:], strict=True):
-        value = comma_number(cell, span, key.removesuffix("_hz") + " frequency", report)
-        if value is not None:
-            label.extra[key] = value
 
 
 AUDACITY = AudacityFormat(
@@ -218,7 +255,7 @@ class RavenFormat(ToolFormat):
                 extra = {other: value for other, value in extra.items() if other != key or limit is None}
             channel = extra.pop("channel") if extra.get("channel", 1) != 1 else 1
             cells = [str(number), "Spectrogram 1" if limited else "Waveform 1", _cell(channel)]
-            cells += [seconds(label.onset, 9), seconds(label.offset, 9), *(limit or "" for limit in limits)]
+            cells += [f"{label.onset + 0.0:.9f}", f"{label.offset + 0.0:.9f}", *(limit or "" for limit in limits)]
             cells += [plain(label.values[field]) if field in label.values else "" for field in fields]
             cells += [_cell(extra.pop(key)) if key in extra else "" for key in columns]
             rows.append(cells)
@@ -248,8 +285,7 @@ def _clips(recordings: Sequence[str]) -> list[str]:
     return [name if counts[name] == 1 else path.strip("/") for name, path in zip(names, paths, strict=True)]
 
 
-@dataclasses.dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     cells: list[tuple[str, Span]]
     whole: Span
     recording: str  # as the row names it

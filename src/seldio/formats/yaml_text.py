@@ -63,30 +63,15 @@ def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
         sink(READER_RULES["SYN404"].at(path, message, "a meta file has about 4,000 bytes; is this the right file?"))
         return None
     if data.startswith(BOM_UTF8):
-        sink(
-            READER_RULES["SYN103"].at(
-                path,
-                "the file begins with a byte order mark",
-                "save it as UTF-8 without BOM",
-                1,
-                1,
-                "\ufeff",
-                "",
-                end_column=1,
-                fixable=False,
-            )
-        )
+        message, hint = "the file begins with a byte order mark", "save it as UTF-8 without BOM"
+        sink(Place(1, 1, 1, "\ufeff", "").finding(READER_RULES["SYN103"], path, message, hint, fixable=False))
     if (finding := encoding_problem(path, data)) is not None:
         sink(finding)
         return None
     document = YamlDocument(TextLines(data.removeprefix(BOM_UTF8).decode()))
     for problem in document.problems:
-        line, column, _, value, excerpt = _span(document.lines, problem.start, problem.end)
-        sink(
-            READER_RULES[problem.code].at(
-                path, problem.message, problem.hint, line, column, value, excerpt, fixable=False
-            )
-        )
+        rule, place = READER_RULES[problem.code], _span(document.lines, problem.start, problem.end)
+        sink(place.finding(rule, path, problem.message, problem.hint, fixable=False))
     return document if all(problem.code == "SYN403" for problem in document.problems) else None
 
 
@@ -191,7 +176,10 @@ class YamlDocument:
                 message = "not valid YAML: a key that is a list or mapping"
                 raise _problem("SYN401", key_node, message, "a key is a word; put text with brackets in quotes")
             if key_node.value == "<<" and key_node.style is None:
-                merged = self._merged(value_node, depth) | merged
+                for mapping in value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]:
+                    if not isinstance(self._read(mapping, depth + 1), dict):
+                        raise _problem("SYN401", value_node, "not valid YAML: << can only merge mappings", "remove it")
+                    merged = self._members[id(mapping)] | merged
                 continue
             key = self._read(key_node, depth + 1)
             if key in pairs:
@@ -201,14 +189,6 @@ class YamlDocument:
                 self.problems.append(_problem("SYN403", key_node, message, hint))
             pairs[key] = key_node, value_node
         return merged | pairs
-
-    def _merged(self, node: yaml.Node, depth: int) -> _Pairs:
-        merged: _Pairs = {}
-        for mapping in node.value if isinstance(node, yaml.SequenceNode) else [node]:
-            if not isinstance(self._read(mapping, depth + 1), dict):
-                raise _problem("SYN401", node, "not valid YAML: << can only merge mappings", "remove it")
-            merged = self._members[id(mapping)] | merged
-        return merged
 
     def _foreign(self, node: yaml.Node) -> None:
         tag = node.tag

@@ -24,7 +24,6 @@ from seldio.check.validation import Examined
 from seldio.files import Entry
 from seldio.files.names import suffix_of, without_suffixes
 from seldio.findings import Sink
-from seldio.formats import yaml_text
 from seldio.formats.about import bibtex
 from seldio.formats.label_csv import Dialect
 from seldio.rules.hub import ASIDE, kind_of
@@ -57,14 +56,14 @@ class About:
     citation: str | None = None  # BibTeX
 
     def completed(self, facts: Mapping[str, Any]) -> About:
-        """Return the same with what the dataset says itself, where people do not; *facts* as in :class:`CardContents`.
+        """Return the same with what the dataset says itself, where people do not; *facts* as in :func:`completed_card`.
 
         What is known of a published dataset goes into the card only where all of its labels are here.
         """
         described: Mapping[str, Any] = next(iter(facts.get("datasets", ())), {})
-        known: Mapping[str, Any] = next((about for about in facts.get("about", ()) if about["complete"]), {})
-        license = self.license or described.get("license") or known.get("license")
-        citation = self.citation or described.get("cite") or (bibtex([known["name"]]) if known else None)
+        published: Mapping[str, Any] = next((about for about in facts.get("about", ()) if about["complete"]), {})
+        license = self.license or described.get("license") or published.get("license")
+        citation = self.citation or described.get("cite") or (bibtex([published["name"]]) if published else None)
         return About(license and license.lower(), self.languages, self.title or described.get("title"), citation)
 
 
@@ -74,6 +73,8 @@ def read_card(text: str, path: str, sink: Sink) -> DatasetCard | None:
     block = REGEX_YAML_BLOCK.search(text)
     if block is None:
         return DatasetCard(f"---\n\n---\n{text}")
+    from seldio.formats import yaml_text  # for a card that is there already
+
     lines_above = text[: block.start(2)].count("\n")
     document = yaml_text.parse(b"\n" * lines_above + block[2].encode(), path, sink)
     if document is None or not isinstance(document.value, dict | None):
@@ -89,89 +90,90 @@ def values_of(card: DatasetCard) -> dict[str, Any]:
     return dict(card.data.to_dict())  # type: ignore[no-untyped-call]
 
 
-@dataclasses.dataclass(frozen=True)
-class CardContents:
-    """The contents of a card; *facts* are what :func:`seldio.check.description.description` says of the source."""
-
-    repo: str
-    files: Sequence[Entry]
-    splits: Sequence[SplitFiles]
-    facts: Mapping[str, Any]
-    about: About  # what people say
-
-    def added_to(self, card: DatasetCard) -> DatasetCard:
-        """Add to *card* what is lacking, and return it."""
-        body, about = card.text, self.about
-        kept = {key: value for key, value in values_of(card).items() if BEGIN not in body or key not in _DERIVED}
-        made = self._values()
-        if "dataset_info" in kept or "configs" in kept:
-            made = {key: value for key, value in made.items() if key not in ("dataset_info", "configs")}
-        said = {"license": about.license, "language": list(about.languages), "pretty_name": about.title}
-        kept |= {key: value for key, value in said.items() if value}
-        values = {key: kept.get(key, made.get(key)) for key in dict.fromkeys([*made, *kept])}
-        written = "\n".join([BEGIN, *self._text(body), END, ""])
-        if not body.strip():
-            body = f"# {values['pretty_name']}\n\n{written}"
-        elif _WRITTEN.search(body):
-            body = _WRITTEN.sub(lambda _: written, body, count=1)
-        else:
-            body = f"{body.rstrip()}\n\n{written}"
-        result = DatasetCard(f"---\n\n---\n{body}")
-        for key, value in values.items():
-            if value not in (None, [], {}):
-                result.data[key] = value
-        return result
-
-    def _values(self) -> dict[str, Any]:
-        kinds = {kind_of(entry.name) for entry in self.files}
-        items, labels = self.facts.get("items", []), self.facts.get("groups", [])
-        tasks = ["audio-classification"] * bool(labels) + ["question-answering", "audio-text-to-text"] * bool(items)
-        tags = ["audio"] * bool(labels or items or "wav" in kinds) + ["video"] * ("mp4" in kinds)
-        tags += ["spatial-audio", "sound-event-localization-and-detection"] * bool(labels)
-        tags += ["audio-question-answering"] * bool(items) + ["seldio"]
-        clips, questions = sum(group["clips"] for group in labels), sum(group["rows"] for group in items)
-        languages = sorted({code for item in items for code in item.get("languages", {})})
-        return {
-            "language": list(self.about.languages) or languages,
-            "license": self.about.license,
-            "pretty_name": self.about.title or self.repo.partition("/")[2],
-            "tags": tags,
-            "task_categories": tasks,
-            "size_categories": [size_category(clips or questions or len(self.files))],
-            "configs": as_configs(self.splits),
-            "dataset_info": as_dataset_info(self.splits),
-        }
-
-    def _text(self, body: str) -> list[str]:
-        """Return what the data shows, and how to load, check and fetch it, as lines."""
-        size, top, repo = sum(entry.size for entry in self.files), self.facts["path"], self.repo
-        lines = ["## Contents", "", f"{plural(len(self.files), 'file')}, {size / 1e6:,.1f} MB.", ""]
-        groups, items = self.facts["groups"], self.facts.get("items", ())
-        named = {
-            "groups": [{**group, "files": [_below(name, top) for name in group["files"]]} for group in groups],
-            "items": [{**group, "file": _below(group["file"], top)} for group in items],
-        }
-        summary = as_text({**self.facts, **named, "about": [], "findings": {}}).split("\n")[2:]
-        if any(summary):
-            lines += ["```text", *(line for line in summary if not line.startswith("  evidence")), "```", ""]
-        if self.splits:
-            lines += ["## Load", "", "```python", "from datasets import load_dataset", ""]
-            for config in as_configs(self.splits):
-                name = config["config_name"]
-                variable = "data" if name == "default" else re.sub(r"^(?=\d)|\W", "_", name)
-                names_of_splits = ", ".join(row["split"] for row in config["data_files"])
-                lines.append(f'{variable} = load_dataset("{repo}", "{name}")  # {names_of_splits}')
-            lines += ["```", ""]
-        lines += ["## Download", "", "```sh", f"seldio pull {repo}", f"seldio validate hf://datasets/{repo}", "```", ""]
-        if (citation := (self.about.citation or "").strip()) and citation not in body:
-            lines += ["## Citation", "", f"```{'bibtex' if citation.startswith('@') else 'text'}", citation, "```", ""]
-        return lines
+def completed_card(
+    card: DatasetCard,
+    repo: str,
+    files: Sequence[Entry],
+    splits: Sequence[SplitFiles],
+    facts: Mapping[str, Any],
+    about: About,
+) -> DatasetCard:
+    """Return *card* with what it lacks; *facts* are what :func:`seldio.check.description.description` says."""
+    kinds = {kind_of(entry.name) for entry in files}
+    items, labels = facts.get("items", []), facts.get("groups", [])
+    tags = ["audio"] * bool(labels or items or "wav" in kinds) + ["video"] * ("mp4" in kinds)
+    tags += ["spatial-audio", "sound-event-localization-and-detection"] * bool(labels)
+    tags += ["audio-question-answering"] * bool(items) + ["seldio"]
+    rows = sum(group["clips"] for group in labels) or sum(group["rows"] for group in items) or len(files)
+    made = {
+        "language": list(about.languages) or sorted({code for item in items for code in item.get("languages", {})}),
+        "license": about.license,
+        "pretty_name": about.title or repo.partition("/")[2],
+        "tags": tags,
+        "task_categories": ["audio-classification"] * bool(labels)
+        + ["question-answering", "audio-text-to-text"] * bool(items),
+        "size_categories": [size_category(rows)],
+        "configs": as_configs(splits),
+        # the types of label files as text, which one file alone may not show
+        "dataset_info": [
+            {"config_name": config, "features": [{"name": name, "dtype": kind} for name, kind in types.items()]}
+            for config, types in {split.config: split.types for split in splits if split.types}.items()
+        ],
+    }
+    body = card.text
+    old = {key: value for key, value in values_of(card).items() if BEGIN not in body or key not in _DERIVED}
+    if "dataset_info" in old or "configs" in old:
+        made = {key: value for key, value in made.items() if key not in ("dataset_info", "configs")}
+    stated = {"license": about.license, "language": list(about.languages), "pretty_name": about.title}
+    old |= {key: value for key, value in stated.items() if value}
+    values = {key: old.get(key, made.get(key)) for key in dict.fromkeys([*made, *old])}
+    citation = (about.citation or "").strip()
+    lines = _contents(repo, files, splits, facts, "" if citation in body else citation)
+    written = "\n".join([BEGIN, *lines, END, ""])
+    if not body.strip():
+        body = f"# {values['pretty_name']}\n\n{written}"
+    elif _WRITTEN.search(body):
+        body = _WRITTEN.sub(lambda _: written, body, count=1)
+    else:
+        body = f"{body.rstrip()}\n\n{written}"
+    result = DatasetCard(f"---\n\n---\n{body}")
+    for key, value in values.items():
+        if value not in (None, [], {}):
+            result.data[key] = value
+    return result
 
 
-def _below(name: str, top: str) -> str:
-    """Return the path of a file below the source: where that is on somebody's disk is nobody else's business."""
-    start = f"{top.rstrip('/')}/"
-    return name.removeprefix(start) if name.startswith(start) else PurePath(name).name
+def _contents(
+    repo: str, files: Sequence[Entry], splits: Sequence[SplitFiles], facts: Mapping[str, Any], citation: str
+) -> list[str]:
+    """Return what the data shows, and how to load, check, fetch and cite it, as lines."""
+    # where the source is on somebody's disk is nobody else's business
+    start = f"{facts['path'].rstrip('/')}/"
+
+    def below(name: str) -> str:
+        return name.removeprefix(start) if name.startswith(start) else PurePath(name).name
+
+    size, items = sum(entry.size for entry in files), facts.get("items", ())
+    lines = ["## Contents", "", f"{plural(len(files), 'file')}, {size / 1e6:,.1f} MB.", ""]
+    named = {
+        "groups": [{**group, "files": [below(name) for name in group["files"]]} for group in facts["groups"]],
+        "items": [{**group, "file": below(group["file"])} for group in items],
+    }
+    summary = as_text({**facts, **named, "about": [], "findings": {}}).split("\n")[2:]
+    if any(summary):
+        lines += ["```text", *(line for line in summary if not line.startswith("  evidence")), "```", ""]
+    if splits:
+        lines += ["## Load", "", "```python", "from datasets import load_dataset", ""]
+        for config in as_configs(splits):
+            name = config["config_name"]
+            variable = "data" if name == "default" else re.sub(r"^(?=\d)|\W", "_", name)
+            names_of_splits = ", ".join(row["split"] for row in config["data_files"])
+            lines.append(f'{variable} = load_dataset("{repo}", "{name}")  # {names_of_splits}')
+        lines += ["```", ""]
+    lines += ["## Download", "", "```sh", f"seldio pull {repo}", f"seldio validate hf://datasets/{repo}", "```", ""]
+    if citation:
+        lines += ["## Citation", "", f"```{'bibtex' if citation.startswith('@') else 'text'}", citation, "```", ""]
+    return lines
 
 
 #: The Hub's names for numbers of rows.
@@ -224,8 +226,15 @@ def split_files(
     label_files = _label_files(files, examined)
     described = examined and examined.described
     clips = read_tree(names, source).clips
-    known_splits = {path: clip_split(clip, path) for clip in clips for path in clip.files.values()}
-    known_splits |= _splits_of_questions(examined)
+    split_by_file = {path: clip_split(clip, path) for clip in clips for path in clip.files.values()}
+    named: dict[str, set[str]] = {}  # by file of questions, the splits that its records name
+    for part, rows in examined.questions if examined is not None else ():
+        if rows.part is not None and "split" in rows.part.table.column_names:
+            values = rows.part.table["split"].unique().drop_null().to_pylist()
+            named.setdefault(part.files[rows.file].entry.name, set()).update(values)
+    for name, (value, *others_of_file) in named.items():
+        if not others_of_file:
+            split_by_file[name] = WORDS.get(value, value)
     groups: dict[tuple[str, str, tuple[str, ...]], dict[str, list[Entry]]] = {}
     for entry in files:
         kind, table = kind_of(entry.name), label_files.get(entry.name)
@@ -234,23 +243,13 @@ def split_files(
         if table is not None and kind == "csv" and not table.types:  # no row, which readers of tables refuse
             continue
         config = _config_name(entry.name) if table is None else "labels"
-        split = (described and described.split(entry.name)) or known_splits.get(entry.name) or split_of(entry.name)
+        split = (described and described.split(entry.name)) or split_by_file.get(entry.name) or split_of(entry.name)
         columns = () if table is None else tuple(table.types)
         groups.setdefault((config, kind, columns), {}).setdefault(split, []).append(entry)
     folders: dict[str, list[str]] = {}
     for name in {*names, *others}:
         folders.setdefault(name.rpartition("/")[0], []).append(name)
     return list(_named(groups, label_files, folders))
-
-
-def _splits_of_questions(examined: Examined | None) -> dict[str, str]:
-    """Return the split of each file of questions whose records all name one."""
-    named: dict[str, set[str]] = {}
-    for part, rows in examined.questions if examined is not None else ():
-        if rows.part is not None and "split" in rows.part.table.column_names:
-            splits = rows.part.table["split"].unique().drop_null().to_pylist()
-            named.setdefault(part.files[rows.file].entry.name, set()).update(splits)
-    return {name: WORDS.get(split, split) for name, splits in named.items() if len(splits) == 1 for split in splits}
 
 
 def _label_files(files: Sequence[Entry], examined: Examined | None) -> dict[str, _LabelTable]:
@@ -285,23 +284,15 @@ def _types(entry: Entry, names: Sequence[str]) -> dict[str, str]:
             )
     except pa.ArrowException:
         return {}
-    return dict(zip(table.column_names, map(_type_of, table.columns), strict=True)) if table.num_rows else {}
-
-
-def _type_of(column: pa.ChunkedArray) -> str:
-    if pa.types.is_null(column.type):
-        return "null"
-    if pa.types.is_integer(column.type):
-        return "float64" if column.null_count else "int64"  # a blank cell has no integer
-    return "float64" if pa.types.is_floating(column.type) else "string"
-
-
-def _common_types(tables: Sequence[_LabelTable]) -> dict[str, str]:
-    """Return for each column the type that holds its values in all files."""
     types: dict[str, str] = {}
-    for name, kind in (column for table in tables for column in table.types.items()):
-        types[name] = max(kind, types.get(name, kind), key=_TYPES.index)
-    return {name: "string" if kind == "null" else kind for name, kind in types.items()}
+    for name, column in zip(table.column_names, table.columns, strict=True) if table.num_rows else ():
+        if pa.types.is_null(column.type):
+            types[name] = "null"
+        elif pa.types.is_integer(column.type):
+            types[name] = "float64" if column.null_count else "int64"  # a blank cell has no integer
+        else:
+            types[name] = "float64" if pa.types.is_floating(column.type) else "string"
+    return types
 
 
 def _media_folders(files: Sequence[Entry], others: Collection[str]) -> list[SplitFiles]:
@@ -356,7 +347,10 @@ def _named(
         tables = [
             label_files[entry.name] for entries in splits.values() for entry in entries if entry.name in label_files
         ]
-        types = _common_types(tables)
+        types: dict[str, str] = {}  # of each column the one that holds its values in all files
+        for column, kind_of_column in (column for table in tables for column in table.types.items()):
+            types[column] = max(kind_of_column, types.get(column, kind_of_column), key=_TYPES.index)
+        types = {column: "string" if type_ == "null" else type_ for column, type_ in types.items()}
         names = () if all(table.has_header for table in tables) else tuple(types)
         for split, entries in sorted(splits.items(), key=lambda item: place(item[0])):
             yield SplitFiles(name, split, kind, _patterns(entries, folders), tuple(entries), names, types)
@@ -399,12 +393,3 @@ def as_configs(splits: Sequence[SplitFiles]) -> list[dict[str, Any]]:
     if len(largest_first) > 1:
         largest_first[0]["default"] = True
     return largest_first
-
-
-def as_dataset_info(splits: Sequence[SplitFiles]) -> list[dict[str, Any]]:
-    """Return the ``dataset_info`` of a card: the types of label files as text, which one file alone may not show."""
-    columns = {split.config: split.types for split in splits if split.types}
-    return [
-        {"config_name": config, "features": [{"name": name, "dtype": kind} for name, kind in types.items()]}
-        for config, types in columns.items()
-    ]

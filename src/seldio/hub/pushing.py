@@ -30,7 +30,7 @@ from seldio.files.writing import link
 from seldio.findings import Finding, Report, Severity, Sink
 from seldio.formats.datasets import LOOSE
 from seldio.hub import repository
-from seldio.hub.card import About, CardContents, read_card, split_files, values_of
+from seldio.hub.card import About, completed_card, read_card, split_files, values_of
 from seldio.hub.repository import Head, Unreachable, asking, checked_name, content, holds, read_head
 from seldio.rules.hub import HUB_RULES, HubFolder
 from seldio.text import Displayed, plural, printable
@@ -158,7 +158,7 @@ def push(
 
         examined = examine(path, format=format, facts=True)
         labels = [part.file.path for group in examined.labels for part in group.reading.parts]
-        check_classes(examined.report, told=read_tree(labels, path).row is not LOOSE)
+        check_classes(examined.report, by_name=read_tree(labels, path).row is not LOOSE)
         errors = [finding for finding in examined.report if finding.severity is Severity.ERROR and not force]
 
         facts = description(examined, path, named=format is not None)
@@ -166,7 +166,7 @@ def push(
         splits = split_files(path, files, examined if kind == "files" else None, others)
         card = _old_card(files, head, findings.append)
         if card is not None:
-            card = CardContents(repo, files, splits, facts, about.completed(facts)).added_to(card)
+            card = completed_card(card, repo, files, splits, facts, about.completed(facts))
             text = str(card).encode()
             readme = Entry(_CARD, _CARD, len(text), len(text), None, partial(io.BytesIO, text))
             files = sorted([*(entry for entry in files if entry.name != _CARD), readme], key=lambda entry: entry.name)
@@ -191,10 +191,9 @@ def push(
         changed = {file.name for file in pushed.files if file.state != "same"}
         if not changed and not removed:
             return pushed
-        upload = Path(folder) / "upload"
-        _gather([entry for entry in files if entry.name in changed], upload)
+        sent = [entry for entry in files if entry.name in changed]
         message = message or f"Upload {printable(Path(path).name)} with seldio"
-        commit = _send(upload, head, revision, message, removed, private=private)
+        commit = _send(sent, Path(folder) / "upload", head, revision, message, removed, private=private)
         return dataclasses.replace(pushed, commit=commit)
 
 
@@ -236,12 +235,12 @@ def _state(entry: Entry, head: Head) -> State:
 
 def _old_card(files: Sequence[Entry], head: Head, sink: Sink) -> DatasetCard | None:
     """Return the card of the source, or that on the Hub, which somebody may have edited there, or an empty one."""
-    here = next((entry for entry in files if entry.name == _CARD), None)
-    if here is not None:
-        return read_card(here.read().decode("utf-8", "replace"), here.path, sink)
-    if _CARD in head.files:
-        return read_card(content(head, _CARD).decode("utf-8", "replace"), f"{head.repo}/{_CARD}", sink)
-    return read_card("", _CARD, sink)
+    text, path = b"", _CARD
+    if (present := next((entry for entry in files if entry.name == _CARD), None)) is not None:
+        text, path = present.read(), present.path
+    elif _CARD in head.files:
+        text, path = content(head, _CARD), f"{head.repo}/{_CARD}"
+    return read_card(text.decode("utf-8", "replace"), path, sink)
 
 
 def _stale_files(files: Sequence[Entry], head: Head) -> tuple[str, ...]:
@@ -267,17 +266,22 @@ def _stale_files(files: Sequence[Entry], head: Head) -> tuple[str, ...]:
     return tuple(sorted(stale))
 
 
-def _gather(entries: Sequence[Entry], folder: Path) -> None:
-    """Make a folder of *entries*: links to files on disk, and what is in an archive or in memory written."""
+def _send(
+    entries: Sequence[Entry],
+    folder: Path,
+    head: Head,
+    revision: str,
+    message: str,
+    removed: Sequence[str],
+    *,
+    private: bool,
+) -> str:
+    """Commit files on top of *head*, and return the commit; *folder* is made of them, with links to those on disk."""
     for entry in entries:
         if entry.real is None:
             write_bytes(folder / entry.name, entry.read(), folder)
         else:
             link(entry.real, folder / entry.name, folder)
-
-
-def _send(folder: Path, head: Head, revision: str, message: str, removed: Sequence[str], *, private: bool) -> str:
-    """Commit the files of *folder* on top of *head*; return the commit."""
     repo, hub = head.repo, repository.client()
     with asking(f"push to {printable(repo)}"):
         if head.commit is None:

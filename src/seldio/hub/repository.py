@@ -24,8 +24,7 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 from seldio import __version__
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Limits, in_the_way, name_fault
-from seldio.files.entries import plain_file
-from seldio.files.streams import CHUNK
+from seldio.files.entries import CHUNK, plain_file
 from seldio.files.writing import check_tree, move, remove_tree
 from seldio.text import Displayed, clipped, listed, plural, printable
 
@@ -55,28 +54,25 @@ def asking(deed: str) -> Iterator[None]:
     except SeldioError:
         raise
     except Exception as error:  # noqa: BLE001 - those of the client, of its HTTP library and of the disk
-        raise _plain_error(error, deed) from None  # a chain would carry the request, and with it the token
-
-
-def _plain_error(error: Exception, deed: str) -> SeldioError:
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    if isinstance(error, GatedRepoError):
-        return UsageError(f"cannot {deed}: its owners must grant you access first")
-    if isinstance(error, RevisionNotFoundError):
-        return UsageError(f"cannot {deed}: no such branch, tag or commit")
-    if isinstance(error, RepositoryNotFoundError):
-        return UsageError(f"cannot {deed}: no such dataset, or your token has no access to it (hf auth login)")
-    if status in (401, 403):
-        return UsageError(f"cannot {deed}: the Hub does not accept the token for this. Log in with hf auth login")
-    if status in (409, 412):
-        return SeldioError(f"cannot {deed}: someone else changed it in the meantime. Run the same command again")
-    token = get_token()
-    text = str(error).replace(token, "hf_…") if token else str(error)
-    reason = clipped(_TOKEN.sub("hf_…", text).strip().partition("\n")[0] or type(error).__name__, 300)
-    if isinstance(error, HFValidationError):
-        return UsageError(f"cannot {deed}: {reason}")
-    kind = Unreachable if status is None and not isinstance(error, ValueError) else SeldioError
-    return kind(f"cannot {deed}: {reason}")
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        kind: type[SeldioError] = UsageError
+        if isinstance(error, GatedRepoError):
+            reason = "its owners must grant you access first"
+        elif isinstance(error, RevisionNotFoundError):
+            reason = "no such branch, tag or commit"
+        elif isinstance(error, RepositoryNotFoundError):
+            reason = "no such dataset, or your token has no access to it (hf auth login)"
+        elif status in (401, 403):
+            reason = "the Hub does not accept the token for this. Log in with hf auth login"
+        elif status in (409, 412):
+            kind, reason = SeldioError, "someone else changed it in the meantime. Run the same command again"
+        else:
+            token = get_token()
+            text = str(error).replace(token, "hf_…") if token else str(error)
+            reason = clipped(_TOKEN.sub("hf_…", text).strip().partition("\n")[0] or type(error).__name__, 300)
+            if not isinstance(error, HFValidationError):
+                kind = Unreachable if status is None and not isinstance(error, ValueError) else SeldioError
+        raise kind(f"cannot {deed}: {reason}") from None  # a chain would carry the request, and with it the token
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,7 +198,28 @@ def pull(
         )
     missing = [file for file in files if file.path not in same]
     if missing:
-        _fetch(head, missing, folder, include)
+        # a folder that does not exist yet gets its name once it is complete
+        is_new, target = not folder.exists(), folder.absolute()
+        place = target.parent / f".{target.name}.seldio-pull-{str(head.commit)[:12]}" if is_new else target
+        cache = place / ".cache"
+        notes = cache / "huggingface" if cache.exists() else cache
+        had_notes = notes.exists()
+        check_tree(place if is_new else cache)
+        with asking(f"fetch {printable(repo)}"):
+            client().snapshot_download(
+                repo,
+                repo_type="dataset",
+                revision=head.commit,
+                local_dir=place,
+                allow_patterns=list(include) or None,
+            )
+        if wrong := [file.path for file in missing if not is_at(place / file.path, file)]:
+            raise SeldioError(f"the Hub sent bytes that do not match their hash: {listed(wrong)}. Run it again")
+        if is_new:
+            remove_tree(cache)
+            move(place, target)
+        elif not had_notes:
+            remove_tree(notes)
     names = tuple(file.path for file in missing)
     return Pulled(repo, str(head.commit), str(folder), names, len(same), sum(file.size for file in files))
 
@@ -215,51 +232,16 @@ def _chosen(head: Head, include: Sequence[str] = (), below: str = "") -> list[Re
     if not files:
         what = f"{printable(below)} in " if below else f"file matching {listed(list(include))} in " if include else ""
         raise UsageError(f"no {what or 'file in '}{printable(head.repo)} at {str(head.commit)[:12]}")
-    if unsafe := [file.path for file in files if not _is_safe(file.path)]:
+    # nothing goes into a folder ``.git``, from which git would take commands
+    kept_out = {"", ".", "..", ".git"}
+    paths = [file.path for file in files]
+    unsafe = [path for path in paths if name_fault(path) is not None or kept_out & {*path.lower().split("/")}]
+    if unsafe:
         raise SeldioError(f"{printable(head.repo)} contains names that are unsafe as file names here: {listed(unsafe)}")
     return sorted(files, key=lambda file: file.path)
 
 
-def _is_safe(name: str) -> bool:
-    """Whether a name can be a file here; nothing goes into a folder ``.git``, from which git would take commands."""
-    return name_fault(name) is None and all(part.lower() not in ("", ".", "..", ".git") for part in name.split("/"))
-
-
-def _fetch(head: Head, files: Sequence[RepoFile], folder: Path, include: Sequence[str]) -> None:
-    """Fetch *files* into *folder*; one that does not exist yet gets its name once it is complete."""
-    is_new = not folder.exists()
-    target = folder.absolute()
-    place = target.parent / f".{target.name}.seldio-pull-{str(head.commit)[:12]}" if is_new else target
-    cache = place / ".cache"
-    notes = cache / "huggingface" if cache.exists() else cache
-    had_notes = notes.exists()
-    check_tree(place if is_new else cache)
-    with asking(f"fetch {printable(head.repo)}"):
-        client().snapshot_download(
-            head.repo,
-            repo_type="dataset",
-            revision=head.commit,
-            local_dir=place,
-            allow_patterns=list(include) or None,
-        )
-    if wrong := [file.path for file in files if not is_at(place / file.path, file)]:
-        raise SeldioError(f"the Hub sent bytes that do not match their hash: {listed(wrong)}. Run it again")
-    if is_new:
-        remove_tree(cache)
-        move(place, target)
-    elif not had_notes:
-        remove_tree(notes)
-
-
 # --- hf:// as a source -----------------------------------------------------------------------------------
-
-
-def _parsed(address: str) -> tuple[str, str, str]:
-    """Return name, revision and path, which may be empty, of ``hf://datasets/user/name@revision/path``."""
-    parts = address.removeprefix("hf://").rstrip("/").split("/")
-    if not address.startswith("hf://datasets/") or len(parts) < 3 or not all(parts):
-        raise UsageError(f"{printable(address)}: write hf://datasets/USER/NAME[@REVISION][/PATH]")
-    return *split_address("/".join(parts[1:3])), "/".join(parts[3:])
 
 
 #: Looked up once in a process, so that all of a run sees the same commit.
@@ -268,7 +250,11 @@ _head = functools.cache(read_head)
 
 def fetch_address(address: str, limits: Limits) -> str:
     """Return the folder or file in the Hub's cache that *address* stands for; what is missing is downloaded."""
-    repo, revision, below = _parsed(address)
+    parts = address.removeprefix("hf://").rstrip("/").split("/")
+    if not address.startswith("hf://datasets/") or len(parts) < 3 or not all(parts):
+        raise UsageError(f"{printable(address)}: write hf://datasets/USER/NAME[@REVISION][/PATH]")
+    repo, revision = split_address("/".join(parts[1:3]))
+    below = "/".join(parts[3:])
     head = _head(repo, revision)
     files = _chosen(head, below=below)
     size = sum(file.size for file in files)

@@ -43,9 +43,9 @@ def check_format(format: str) -> Format:
     Raises:
         UsageError: neither ``foa`` nor ``mic``.
     """
-    for known in CHANNELS:
-        if format == known:
-            return known
+    for name in CHANNELS:
+        if format == name:
+            return name
     raise UsageError(f"there is no array format {format!r}; choose foa (W, Y, Z, X) or mic (M1 to M4)")
 
 
@@ -56,7 +56,7 @@ def check_rate(rate: float) -> None:
 
 
 def capsules() -> Floats:
-    """Unit vectors (front, left, up) to the capsules, shape (4, 3); mirror images of each other to the last bit."""
+    """Return unit vectors (front, left, up) to the capsules, shape (4, 3); mirror images to the last bit."""
     x, _, z = geometry.to_cartesian(*CAPSULES[0])
     return np.asarray(SIDES * np.array([x, x, z]), dtype=np.float64)
 
@@ -67,12 +67,12 @@ def vectors(azimuth: ArrayLike, elevation: ArrayLike) -> Floats:
     Raises:
         UsageError: more than one dimension, or a number that is not finite.
     """
-    found = np.stack(geometry.to_cartesian(np.atleast_1d(azimuth), np.atleast_1d(elevation)), axis=-1)
-    if found.ndim != 2:
-        raise UsageError(f"directions are numbers or lists of numbers, not arrays of {found.ndim - 1} dimensions")
-    if not np.isfinite(found).all():
+    directions = np.stack(geometry.to_cartesian(np.atleast_1d(azimuth), np.atleast_1d(elevation)), axis=-1)
+    if directions.ndim != 2:
+        raise UsageError(f"directions are numbers or lists of numbers, not arrays of {directions.ndim - 1} dimensions")
+    if not np.isfinite(directions).all():
         raise UsageError("a direction is not finite: azimuth and elevation are degrees")
-    return found
+    return directions
 
 
 def foa_response(azimuth: ArrayLike, elevation: ArrayLike) -> Floats:
@@ -122,24 +122,24 @@ def modes(frequencies: ArrayLike, terms: int = TERMS) -> Complexes:
     x = 2 * np.pi * RADIUS / SPEED * _frequencies(frequencies)
     wave = np.exp(1j * x)
     ratio = 1 + 1j * x
-    found = np.empty((len(x), terms), dtype=np.complex128)
-    found[:, 0] = wave / ratio
+    orders = np.empty((len(x), terms), dtype=np.complex128)
+    orders[:, 0] = wave / ratio
     for n in range(1, terms):
         wave = wave * (1j * x / ratio)  # with i^n already in it
-        found[:, n] = wave / (n + 1 - x * x / ratio)
+        orders[:, n] = wave / (n + 1 - x * x / ratio)
         ratio = 2 * n + 1 - x * x / ratio
-    return found
+    return orders
 
 
 def legendre(cosines: Floats, terms: int = TERMS) -> Floats:
     """Return the Legendre polynomials of degrees 0 … terms - 1, on a new last axis."""
     cosines = np.clip(cosines, -1.0, 1.0)
-    found = np.ones((*cosines.shape, terms))
+    degrees = np.ones((*cosines.shape, terms))
     if terms > 1:
-        found[..., 1] = cosines
+        degrees[..., 1] = cosines
     for n in range(1, terms - 1):
-        found[..., n + 1] = ((2 * n + 1) * cosines * found[..., n] - n * found[..., n - 1]) / (n + 1)
-    return found
+        degrees[..., n + 1] = ((2 * n + 1) * cosines * degrees[..., n] - n * degrees[..., n - 1]) / (n + 1)
+    return degrees
 
 
 def terms_for(frequency: float) -> int:
@@ -154,7 +154,7 @@ def diffuse_covariance(frequencies: ArrayLike, terms: int = TERMS) -> Floats:
 
 
 def _frequencies(frequencies: ArrayLike) -> Floats:
-    found: np.ndarray[Any, np.dtype[np.float64]] = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
-    if found.ndim != 1 or not (np.isfinite(found) & (found >= 0)).all():
+    hertz: np.ndarray[Any, np.dtype[np.float64]] = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+    if hertz.ndim != 1 or not (np.isfinite(hertz) & (hertz >= 0)).all():
         raise UsageError("frequencies are one list of numbers in Hz, 0 or above")
-    return found
+    return hertz

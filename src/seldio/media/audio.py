@@ -102,60 +102,51 @@ def read_header(stream: BinaryIO) -> WavHeader | None:
                 sizes = stream.read(16)
                 long = struct.unpack("<QQ", sizes)[1] if len(sizes) == 16 else 0
             elif name == b"fmt ":
-                format = _format(stream.read(min(size, 40)), order)
+                body = stream.read(min(size, 40))
+                if len(body) >= 16:
+                    tag, channels, rate, _, block, bits = struct.unpack(f"{order}HHIIHH", body[:16])
+                    if tag == _EXTENSIBLE and len(body) >= 26:
+                        (tag,) = struct.unpack(f"{order}H", body[24:26])  # the GUID begins with the tag
+                    format = tag, channels, rate, block, bits
             elif name == b"data":
                 promised = long if head[:4] == b"RF64" and size == 0xFFFFFFFF else size
                 # writers to a pipe cannot go back and correct it: FFmpeg and libsndfile leave 0xFFFFFFFF, sox
                 # 0x7FFFF000, arecord 0x80000000, others nearly these or 0
                 left = 0x7FFFF000 <= promised <= 0x80000000 or 0xFFFFF000 <= promised <= 0xFFFFFFFF
-                known = None if left or not promised else promised
-                return WavHeader(order, *format, at + 8, known, max(0, end - at - 8))
+                length = None if left or not promised else promised
+                return WavHeader(order, *format, at + 8, length, max(0, end - at - 8))
             at += 8 + size + size % 2
         return None
     finally:
         stream.seek(0)
 
 
-def _format(body: bytes, order: str) -> tuple[int, int, int, int, int]:
-    """Return tag, channels, rate, block and bits of a ``fmt`` chunk; zeros if it is too short."""
-    if len(body) < 16:
-        return 0, 0, 0, 0, 0
-    tag, channels, rate, _, block, bits = struct.unpack(f"{order}HHIIHH", body[:16])
-    if tag == _EXTENSIBLE and len(body) >= 26:
-        (tag,) = struct.unpack(f"{order}H", body[24:26])  # the GUID begins with the tag
-    return tag, channels, rate, block, bits
+def _missing_part(stream: BinaryIO) -> tuple[int, bool]:
+    """Return bytes that the header of an AIFF, W64 or AU file counts but the file lacks, and whether an Ogg file ends.
 
-
-def _missing_bytes(stream: BinaryIO) -> int:
-    """Return bytes that the header of an AIFF, W64 or AU file counts but the file lacks; 0 for others."""
+    The header of an Ogg file tells no length: without a last page it is not whole, or not marked as such.
+    """
     end = stream.seek(0, os.SEEK_END)
     stream.seek(0)
     head = stream.read(24)
-    stream.seek(0)
-    promised = 0
-    if len(head) == 24 and head[:4] == b"FORM" and head[8:12] in (b"AIFF", b"AIFC"):
+    promised, open_end = 0, False
+    if head[:4] == b"OggS":
+        stream.seek(max(0, end - 2 * _PAGE))
+        tail = stream.read(2 * _PAGE)
+        at = tail.rfind(b"OggS")
+        count = tail[at + 26] if 0 <= at < len(tail) - 27 else 0
+        sizes = tail[at + 27 : at + 27 + count]
+        whole = at >= 0 and len(sizes) == count and at + 27 + count + sum(sizes) <= len(tail)
+        open_end = not (whole and tail[at + 5] & _LAST)
+    elif len(head) == 24 and head[:4] == b"FORM" and head[8:12] in (b"AIFF", b"AIFC"):
         promised = 8 + struct.unpack(">I", head[4:8])[0]
     elif len(head) == 24 and head[:8] == b"riff\x2e\x91\xcf\x11":
         promised = struct.unpack("<Q", head[16:24])[0]
     elif len(head) == 24 and head[:4] == b".snd":
         begin, size = struct.unpack(">II", head[4:12])
         promised = begin + size if size != 0xFFFFFFFF else 0
-    return int(max(0, promised - end))
-
-
-def _has_no_end(stream: BinaryIO) -> bool:
-    """Whether an Ogg file, whose header tells no length, has no last page: it is not whole, or not marked as such."""
     stream.seek(0)
-    if stream.read(4) != b"OggS":
-        return False
-    stream.seek(max(0, stream.seek(0, os.SEEK_END) - 2 * _PAGE))
-    tail = stream.read(2 * _PAGE)
-    stream.seek(0)
-    at = tail.rfind(b"OggS")
-    count = tail[at + 26] if 0 <= at < len(tail) - 27 else 0
-    sizes = tail[at + 27 : at + 27 + count]
-    whole = at >= 0 and len(sizes) == count and at + 27 + count + sum(sizes) <= len(tail)
-    return not (whole and tail[at + 5] & _LAST)
+    return int(max(0, promised - end)), open_end
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -207,9 +198,9 @@ def probe(stream: BinaryIO) -> Probe:
         raise NotAudio("the header says 0 frames per second")  # libsndfile speaks of its own insides
     with _speaking():
         info = soundfile.info(stream)
-    missing = header.missing if header is not None else _missing_bytes(stream)
+    missing, open_end = (header.missing, False) if header is not None else _missing_part(stream)
     frames, rate, channels = int(info.frames), int(info.samplerate), int(info.channels)
-    return Probe(frames, rate, channels, str(info.subtype), missing, str(info.format), header, _has_no_end(stream))
+    return Probe(frames, rate, channels, str(info.subtype), missing, str(info.format), header, open_end)
 
 
 class _Beginning(io.BytesIO):
@@ -376,7 +367,7 @@ _REACH = 1024
 
 
 def margin(rate: int, target: int) -> int:
-    """Frames (at *rate*) that :func:`resample` wants on either side: whole ones at *target* too."""
+    """Return the frames (at *rate*) that :func:`resample` wants on either side: whole ones at *target* too."""
     unit = rate // math.gcd(rate, target)
     return unit * math.ceil(max(_REACH, _REACH * rate / target) / unit) if rate != target else 0
 
@@ -398,29 +389,27 @@ def resample(sound: Floats, rate: int, target: int, frames: int) -> Floats:
     if rate == target:
         return sound[:, :frames]
     first = skip * target // rate
-    return np.stack([_channel(channel, rate, target)[first : first + frames] for channel in sound])
-
-
-def _channel(sound: Floats, rate: int, target: int) -> Floats:
     with needing("av"):
         import av  # not for those that only look at headers
 
-    graph = av.filter.Graph()
-    source = graph.add_abuffer(sample_rate=rate, format="fltp", layout="mono")
-    filter = graph.add("aresample", f"{target}:{_FILTER}")
-    sink = graph.add("abuffersink")
-    source.link_to(filter)
-    filter.link_to(sink)
-    graph.configure()
-    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(sound[np.newaxis], np.float32), "fltp", "mono")
-    frame.sample_rate = rate
-    graph.push(frame)
-    graph.push(None)  # what is still inside comes out
-    parts: list[Floats] = []
-    while True:
-        try:
-            part = graph.pull()
-        except (av.EOFError, BlockingIOError):
-            return np.concatenate(parts)
-        assert isinstance(part, av.AudioFrame)
-        parts.append(part.to_ndarray()[0])
+    channels: list[Floats] = []
+    for channel in sound:
+        graph = av.filter.Graph()
+        source = graph.add_abuffer(sample_rate=rate, format="fltp", layout="mono")
+        filter = graph.add("aresample", f"{target}:{_FILTER}")
+        sink = graph.add("abuffersink")
+        source.link_to(filter)
+        filter.link_to(sink)
+        graph.configure()
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(channel[np.newaxis], np.float32), "fltp", "mono")
+        frame.sample_rate = rate
+        graph.push(frame)
+        graph.push(None)  # what is still inside comes out
+        parts: list[Floats] = []
+        with suppress(av.EOFError, BlockingIOError):
+            while True:
+                part = graph.pull()
+                assert isinstance(part, av.AudioFrame)
+                parts.append(part.to_ndarray()[0])
+        channels.append(np.concatenate(parts)[first : first + frames])
+    return np.stack(channels)

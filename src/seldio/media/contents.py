@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,10 +15,6 @@ from seldio.files import Entry
 from seldio.media.audio import BLOCK
 from seldio.media.intensity import array_heard
 from seldio.media.recording import Recording
-
-if TYPE_CHECKING:
-    from seldio.media.video import Video
-
 
 # --- all samples of a recording, in one pass and little memory ---------------------------------------------------
 
@@ -89,24 +85,20 @@ def listen(recording: Recording) -> SoundSurvey:
     try:
         for block in recording.blocks(BLOCK):
             digest.update(block.data)
-            _add(sound, block)
+            fine = np.isfinite(block)
+            clean = block if fine.all() else np.where(fine, block, np.float32(0))
+            sound.frames += block.shape[1]
+            sound.broken += (~fine).sum(axis=1)
+            sound.lowest = np.minimum(sound.lowest, clean.min(axis=1))
+            sound.highest = np.maximum(sound.highest, clean.max(axis=1))
+            sound.total = sound.total + clean.sum(axis=1, dtype=np.float64)
+            sound.squares = sound.squares + np.square(clean, dtype=np.float64).sum(axis=1)
+            sound.same = [(a, b) for a, b in sound.same if np.array_equal(block[a], block[b])]
+            sound.opposite = [(a, b) for a, b in sound.opposite if np.array_equal(block[a], -block[b])]
     except SeldioError as error:
         sound.fault = error.text
     sound.digest = digest.hexdigest()
     return sound
-
-
-def _add(sound: SoundSurvey, block: Any) -> None:
-    fine = np.isfinite(block)
-    clean = block if fine.all() else np.where(fine, block, np.float32(0))
-    sound.frames += block.shape[1]
-    sound.broken += (~fine).sum(axis=1)
-    sound.lowest = np.minimum(sound.lowest, clean.min(axis=1))
-    sound.highest = np.maximum(sound.highest, clean.max(axis=1))
-    sound.total = sound.total + clean.sum(axis=1, dtype=np.float64)
-    sound.squares = sound.squares + np.square(clean, dtype=np.float64).sum(axis=1)
-    sound.same = [(a, b) for a, b in sound.same if np.array_equal(block[a], block[b])]
-    sound.opposite = [(a, b) for a, b in sound.opposite if np.array_equal(block[a], -block[b])]
 
 
 def _decibels(amplitude: Any) -> Any:
@@ -117,62 +109,49 @@ def _decibels(amplitude: Any) -> Any:
 # --- in numbers ----------------------------------------------------------------------------------------
 
 
+#: By how much the mean of a constant frame rate may be off, as timestamps are rounded.
+_CONSTANT = 0.01
+
+
 def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
     """Describe a file that is a recording or a video by its name; all samples of a recording are read."""
     if kind == "video":
         from seldio.media.video import Video
 
         with Video(entry) as video:
-            return video_contents(video)
-    with Recording(entry) as recording:
-        found = {"kind": "recording", **sound_contents(recording)}
-    array = array_heard(entry)
-    return found if array is None else found | {"array": {"named": array.named, "heard": array.heard}}
-
-
-def sound_contents(recording: Recording) -> dict[str, Any]:
-    """Describe a recording in numbers; all of it is read."""
-    found, probe = listen(recording), recording.probe
-    fault = found.fault or probe.cut_off
+            width, height = video.size
+            name = "MP4" if video.container.startswith("mov") else video.container.partition(",")[0].upper()
+            variable = abs(video.mean_rate / video.rate - 1) > _CONSTANT
+            facts: dict[str, Any] = {
+                "kind": "video",
+                "type": f"{name} {video.codec.upper()}",
+                "width": width,
+                "height": height,
+                "rate": float(video.mean_rate if variable else video.rate),
+                "pictures": video.frames,
+                "start": float(video.start),
+                "end": float(video.scan.end),
+            }
+            facts |= {"rotation": video.rotation} if video.rotation else {}
+            facts |= {"variable": True} if variable else {}
+            return facts | ({"fault": video.scan.fault} if video.scan.fault else {})
 
     def rounded(level: float) -> float | None:
         return round(level, 2) if math.isfinite(level) else None  # for silence
 
-    levels = zip(found.peaks.tolist(), found.levels.tolist(), strict=True)
-    return {
-        "type": " ".join(part for part in (probe.container, probe.subtype) if part),
-        "channels": recording.channels,
-        "rate": recording.rate,
-        "frames": found.frames,
-        "seconds": found.frames / recording.rate,
-        "peak": rounded(max(found.peaks.tolist(), default=-math.inf)),
-        "by_channel": [{"peak": rounded(peak), "level": rounded(level)} for peak, level in levels],
-    } | ({"fault": fault} if fault else {})
-
-
-#: By how much the mean of a constant frame rate may be off, as timestamps are rounded.
-_CONSTANT = 0.01
-
-
-def video_contents(video: Video) -> dict[str, Any]:
-    """Describe a video in numbers."""
-    width, height = video.size
-    name = "MP4" if video.container.startswith("mov") else video.container.partition(",")[0].upper()
-    variable = abs(video.mean_rate / video.rate - 1) > _CONSTANT
-    found: dict[str, Any] = {
-        "kind": "video",
-        "type": f"{name} {video.codec.upper()}",
-        "width": width,
-        "height": height,
-        "rate": float(video.mean_rate if variable else video.rate),
-        "pictures": video.frames,
-        "start": float(video.start),
-        "end": float(video.scan.end),
-    }
-    if video.rotation:
-        found["rotation"] = video.rotation
-    if variable:
-        found["variable"] = True
-    if video.scan.fault:
-        found["fault"] = video.scan.fault
-    return found
+    with Recording(entry) as recording:
+        survey, probe = listen(recording), recording.probe
+        levels = zip(survey.peaks.tolist(), survey.levels.tolist(), strict=True)
+        facts = {
+            "kind": "recording",
+            "type": " ".join(part for part in (probe.container, probe.subtype) if part),
+            "channels": recording.channels,
+            "rate": recording.rate,
+            "frames": survey.frames,
+            "seconds": survey.frames / recording.rate,
+            "peak": rounded(max(survey.peaks.tolist(), default=-math.inf)),
+            "by_channel": [{"peak": rounded(peak), "level": rounded(level)} for peak, level in levels],
+        }
+        facts |= {"fault": fault} if (fault := survey.fault or probe.cut_off) else {}
+    array = array_heard(entry)
+    return facts if array is None else facts | {"array": {"named": array.named, "heard": array.heard}}

@@ -162,16 +162,7 @@ def mic_to_foa(audio: Sound, rate: int, regularisation: float = REGULARISATION) 
 def foa_to_mic(audio: Sound, rate: int) -> Sound:
     """Return MIC made from an FOA recording: what a plane wave's first two orders put onto the capsules.
 
-    Args:
-        audio: W, Y, Z, X (SN3D), shape (4, frames), floating point.
-        rate: frames per second.
-
-    Returns:
-        M1 … M4, same shape and type, not delayed. See :func:`encode` for long recordings.
-
-    Raises:
-        UsageError: another shape or type, or a number that makes no sense.
-        DataError: sound that is not finite.
+    *audio*, the result and what is refused are as in :func:`mic_to_foa`, with M1 … M4 for W, Y, Z, X.
     """
     return _whole(audio, rate, "mic")
 
@@ -221,7 +212,23 @@ def encoding_taps(rate: int, to: str, regularisation: float = REGULARISATION) ->
     if not (np.isfinite(regularisation) and regularisation > 0):
         raise UsageError(f"the regularisation is a noise power above 0, such as 1e-4, not {regularisation}")
     length = power_of_two(rate * _SECONDS)
-    taps = taps_of(_channel_filters(grid(rate, length), to, regularisation).T, length)
+    frequencies = grid(rate, length)
+    terms = arrays.terms_for(frequencies[-1])
+    modes = arrays.modes(frequencies, terms)
+    first = modes[:, [0, 1, 1, 1]]
+    gain = 2 * np.concatenate(([1.0], arrays.capsules()[0, [1, 2, 0]]))
+    if to == "mic":
+        power = np.abs(modes) ** 2
+        two_orders = power[:, 0] + 3 * power[:, 1]
+        weights = 2 * np.arange(terms) + 1
+        filters = first / _DIFFUSE * gain * np.sqrt(power @ weights / two_orders)[:, np.newaxis]
+    else:
+        covariance = arrays.diffuse_covariance(frequencies, terms)
+        power = np.einsum("im,fmk,ik->fi", MIX, covariance, MIX)
+        explained = np.abs(first * gain) ** 2 / _DIFFUSE
+        share = np.divide(explained, power, out=np.ones_like(power), where=explained > 1e-9)
+        filters = first.conj() * gain / (power + regularisation) / np.sqrt(share)
+    taps = taps_of(np.asarray(filters).T, length)
     taps.flags.writeable = False
     return taps
 
@@ -232,24 +239,6 @@ def encoding_response(rate: int, to: str, frequencies: Floats, regularisation: f
     if to == "mic":
         return np.asarray(MIX.T * gains[:, np.newaxis])
     return np.asarray(gains[:, :, np.newaxis] * MIX)
-
-
-def _channel_filters(frequencies: Floats, to: str, regularisation: float) -> Complexes:
-    """Return one filter for each of W, Y, Z, X: shape (f, 4)."""
-    terms = arrays.terms_for(frequencies[-1])
-    modes = arrays.modes(frequencies, terms)
-    weights = 2 * np.arange(terms) + 1
-    first = modes[:, [0, 1, 1, 1]]
-    gain = 2 * np.concatenate(([1.0], arrays.capsules()[0, [1, 2, 0]]))
-    if to == "mic":
-        power = np.abs(modes) ** 2
-        kept = power[:, 0] + 3 * power[:, 1]
-        return np.asarray(first / _DIFFUSE * gain * np.sqrt(power @ weights / kept)[:, np.newaxis])
-    covariance = arrays.diffuse_covariance(frequencies, terms)
-    power = np.einsum("im,fmk,ik->fi", MIX, covariance, MIX)
-    explained = np.abs(first * gain) ** 2 / _DIFFUSE
-    share = np.divide(explained, power, out=np.ones_like(power), where=explained > 1e-9)
-    return np.asarray(first.conj() * gain / (power + regularisation) / np.sqrt(share))
 
 
 # --- plane waves -----------------------------------------------------------------------------------------
@@ -299,8 +288,12 @@ def render(
             share = (np.arange(_hop(rate)) / _hop(rate))[:, np.newaxis]
             between = gains[:-1, np.newaxis] + share * np.diff(gains, axis=0)[:, np.newaxis]
             sound = between.reshape(-1, 4)[: len(signal)].T * signal
+    elif still:
+        taps = (_series(directions[:1], rate) @ _orders(rate))[0]
+        parts = list(filtered([signal[np.newaxis]], taps))
+        sound = np.concatenate(parts, axis=1) if parts else np.zeros((4, 0))
     else:
-        sound = _standing(signal, directions[0], rate) if still else _moving(signal, directions, rate)
+        sound = _moving(signal, directions, rate)
     return np.asarray(sound, dtype=signal.dtype)
 
 
@@ -318,12 +311,6 @@ def _orders(rate: int) -> Floats:
     return taps_of((arrays.modes(frequencies, terms) * weights).T, length)
 
 
-def _standing(signal: Sound, direction: Floats, rate: int) -> Floats:
-    taps = (_series(direction[np.newaxis], rate) @ _orders(rate))[0]
-    parts = list(filtered([signal[np.newaxis]], taps))
-    return np.concatenate(parts, axis=1) if parts else np.zeros((4, 0))
-
-
 # --- sources that move -----------------------------------------------------------------------------
 
 
@@ -339,14 +326,14 @@ def _on_steps(directions: Floats, times: Floats, steps: Floats) -> Floats:
     following = np.minimum(at + 1, len(times) - 1)
     span = np.where(following > at, times[following] - times[at], 1.0)
     share = np.clip((steps - times[at]) / span, 0.0, 1.0)[:, np.newaxis]
-    one, other = directions[at], directions[following]
-    angle = np.arctan2(np.linalg.norm(np.cross(one, other), axis=1), (one * other).sum(axis=1))[:, np.newaxis]
+    start, end = directions[at], directions[following]
+    angle = np.arctan2(np.linalg.norm(np.cross(start, end), axis=1), (start * end).sum(axis=1))[:, np.newaxis]
     # between points as good as equal either will do; opposite ones have no great circle, and the source jumps
     curved = (angle > 1e-6) & (angle < np.pi - 1e-6)
     sine = np.where(curved, np.sin(angle), 1.0)
     before = np.where(curved, np.sin((1 - share) * angle) / sine, share < 0.5)
     behind = np.where(curved, np.sin(share * angle) / sine, share >= 0.5)
-    return np.asarray(before * one + behind * other)
+    return np.asarray(before * start + behind * end)
 
 
 def _moving(signal: Sound, directions: Floats, rate: int) -> Floats:
@@ -362,9 +349,9 @@ def _moving(signal: Sound, directions: Floats, rate: int) -> Floats:
     pieces = np.lib.stride_tricks.sliding_window_view(padded, 2 * hop)[::hop]
     made = np.zeros((4, (count - 1) * hop + size))
     for first in range(0, count, _TOGETHER):
-        some = slice(first, first + _TOGETHER)
-        responses = _series(directions[some], rate) @ spectra
-        heard = np.fft.irfft(np.fft.rfft(pieces[some] * fade, size)[:, np.newaxis] * responses, size)
+        steps = slice(first, first + _TOGETHER)
+        responses = _series(directions[steps], rate) @ spectra
+        heard = np.fft.irfft(np.fft.rfft(pieces[steps] * fade, size)[:, np.newaxis] * responses, size)
         for number, piece in enumerate(heard, first):
             made[:, number * hop : number * hop + size] += piece
     start = hop + taps // 2

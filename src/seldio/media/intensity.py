@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,7 +73,7 @@ class SoundField:
         return np.quantile(self.power, _QUIET, axis=0) if len(self) else np.zeros(self.covariance.shape[1])
 
     def activity(self) -> Floats:
-        """How far each label frame is above the noise, mean over the bands, in Bel from 0 to 3: (label frames,)."""
+        """Return how far each label frame is above the noise, the mean over bands, 0 to 3 Bel: (label frames,)."""
         if not self.covariance.any():
             return np.zeros(len(self))
         floor = np.maximum(self.noise, self.power.max(axis=0) * 1e-4 + 1e-30)  # digital silence is no noise
@@ -84,9 +85,8 @@ class SoundField:
         Vectors, shape (label frames, 3), have lengths from 0 (diffuse, or noise) to 1 (one plane wave in all bands).
         Their components belong to the channels :func:`others`: front, left and up where W is taken for W.
         """
-        rest = others(reference)
         power = self.power[:, :, np.newaxis]
-        flow = self.covariance[:, :, reference, rest].astype(np.float64)
+        flow = self.covariance[:, :, reference, others(reference)].astype(np.float64)
         share = np.divide(2 * flow, power, out=np.zeros_like(flow), where=power > 0)
         direct = np.minimum(np.linalg.norm(share, axis=2, keepdims=True), 1.0)
         above = np.divide(self.noise[:, np.newaxis], power, out=np.ones_like(power), where=power > 0)
@@ -94,7 +94,7 @@ class SoundField:
 
 
 def others(reference: int) -> list[int]:
-    """The other three channels: X, Y, Z (front, left, up) where *reference* is W; else W stands in for that one."""
+    """Return the other channels: X, Y, Z (front, left, up) where *reference* is W; else W stands in for that one."""
     return [channel for channel in (3, 1, 2, 0) if channel != reference]
 
 
@@ -103,18 +103,24 @@ def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> S
 
     Any rate will do that holds the bands (6.6 kHz and above).
     """
-    rate = recording.rate
-    frames = recording.probe.label_frames(hop)
-    parts, raw = [], np.zeros((4, 4))
+    plan, frames = _plan(recording.rate, format), recording.probe.label_frames(hop)
+    bands = len(EDGES[format]) - 1
+    covariances, raw = [np.zeros((0, bands, 4, 4), np.float32)], np.zeros((4, 4))
     for first in range(0, frames, _BLOCK):
         count = min(_BLOCK, frames - first)
         spectra = _spectra(recording, first, count, hop)
-        some, low = _covariances(spectra, _plan(rate, format), count)
-        parts.append(some)
-        raw += _by_amplitude(low)
-    bands = len(EDGES[format]) - 1
-    covariance = np.concatenate(parts) if parts else np.zeros((0, bands, 4, 4), np.float32)
-    return SoundField(covariance, raw / (np.trace(raw) or 1.0))
+        low = spectra[..., plan.low]
+        low = np.einsum("aktf,bktf->kab", low, low.conj(), optimize=True).real
+        sound = spectra[..., plan.bins]
+        if plan.encode is not None:
+            sound = np.einsum("fab,bktf->aktf", plan.encode, sound, optimize=True)
+        covariance = np.empty((count, bands, 4, 4), np.float32)
+        for a, b in combinations_with_replacement(range(4), 2):
+            product = (sound[a] * sound[b].conj()).real.sum(axis=1)
+            covariance[:, :, a, b] = covariance[:, :, b, a] = np.add.reduceat(product, plan.starts, axis=1)
+        covariances.append(covariance)
+        raw += _by_amplitude(low.astype(np.float64))
+    return SoundField(np.concatenate(covariances), raw / (np.trace(raw) or 1.0))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +135,7 @@ class _Plan:
 
 @lru_cache(maxsize=8)
 def _plan(rate: int, format: Format) -> _Plan:
-    frequencies = np.asarray(np.fft.rfftfreq(_size(rate), 1 / rate), np.float64)
+    frequencies = np.asarray(np.fft.rfftfreq(power_of_two(rate * _WINDOW), 1 / rate), np.float64)
     edges = np.searchsorted(frequencies, EDGES[format])
     bins = slice(int(edges[0]), int(edges[-1]))
     low = slice(*np.searchsorted(frequencies, TOGETHER).tolist())
@@ -137,10 +143,6 @@ def _plan(rate: int, format: Format) -> _Plan:
     if format == "mic":
         encode = encoding_response(rate, "foa", frequencies[bins]).astype(np.complex64)
     return _Plan(bins, edges[:-1] - edges[0], low, encode)
-
-
-def _size(rate: int) -> int:
-    return power_of_two(rate * _WINDOW)
 
 
 def _spectra(recording: Recording, first: int, count: int, hop: Fraction) -> Any:
@@ -152,22 +154,7 @@ def _spectra(recording: Recording, first: int, count: int, hop: Fraction) -> Any
     sound = np.nan_to_num(sound, nan=0.0, posinf=0.0, neginf=0.0)
     windows = np.lib.stride_tricks.sliding_window_view(sound, width, axis=1)[:, starts - starts[0]]
     shape = np.hanning(width + 1)[:-1].astype(np.float32)
-    return np.fft.rfft(windows * shape, _size(rate)).reshape(len(sound), count, each, -1)
-
-
-def _covariances(spectra: Any, plan: _Plan, count: int) -> tuple[Any, Any]:
-    """Real covariances of some label frames in bands (label frames, bands, 4, 4), and of the raw channels below."""
-    raw = spectra[..., plan.low]
-    low = np.einsum("aktf,bktf->kab", raw, raw.conj(), optimize=True).real
-    sound = spectra[..., plan.bins]
-    if plan.encode is not None:
-        sound = np.einsum("fab,bktf->aktf", plan.encode, sound, optimize=True)
-    found = np.empty((count, len(plan.starts), 4, 4), np.float32)
-    for one in range(4):
-        for other in range(one, 4):
-            product = (sound[one] * sound[other].conj()).real.sum(axis=1)
-            found[:, :, one, other] = found[:, :, other, one] = np.add.reduceat(product, plan.starts, axis=1)
-    return found, low.astype(np.float64)
+    return np.fft.rfft(windows * shape, power_of_two(rate * _WINDOW)).reshape(len(sound), count, each, -1)
 
 
 # --- what the channels are, without any labels -------------------------------------------------------------
@@ -259,7 +246,7 @@ _LEVELLED, _GROUP, _FEWEST = 10, 3, 5
 
 
 def unlike(field: SoundField) -> Floats | None:
-    """How far the levels of W, Y, Z and X are from what a sound field permits, and without each of :data:`GAINS`.
+    """Measure how far the levels of W, Y, Z, X are from what a sound field permits, and without each of :data:`GAINS`.
 
     In SN3D, the power of a plane wave in Y, Z and X together is that in W, wherever it comes from (Merimaa and Pulkki,
     2005). So it is for any waves that are independent of each other, in each block of time and band: a channel with
@@ -284,15 +271,15 @@ def unlike(field: SoundField) -> Floats | None:
     ]  # not rounded silence
 
     def mean(levels: Floats) -> float:
-        rest = levels[:, 1:].sum(axis=1)
-        return float(np.mean(np.abs(rest - levels[:, 0]) / (rest + levels[:, 0])))
+        directed = levels[:, 1:].sum(axis=1)
+        return float(np.mean(np.abs(directed - levels[:, 0]) / (directed + levels[:, 0])))
 
-    found = [mean(blocks)]
+    means = [mean(blocks)]
     for channel, decibels in GAINS:
         gains = np.ones(4)
         gains[channel] = 10 ** (-decibels / 10)
-        found.append(mean(blocks * gains if decibels else blocks[:, [channel, *np.delete(np.arange(4), channel)]]))
-    return np.array(found)
+        means.append(mean(blocks * gains if decibels else blocks[:, [channel, *np.delete(np.arange(4), channel)]]))
+    return np.array(means)
 
 
 # --- which array recordings are of, and what their folders and names say ------------------------------------
@@ -340,22 +327,19 @@ def array_heard(entry: Entry, path: str | None = None) -> ArrayHeard | None:
         path = "/".join(Path(entry.path).absolute().parts[-3:]) if entry.real is not None else entry.path
     try:
         with Recording(entry) as recording:
-            return (
-                ArrayHeard(entry.path, named_array(path), heard_array(recording)) if recording.channels == 4 else None
-            )
+            if recording.channels == 4:
+                return ArrayHeard(entry.path, named_array(path), heard_array(recording))
     except SeldioError:
-        return None
+        pass
+    return None
 
 
-def check_heard(found: Iterable[ArrayHeard], hint: str) -> None:
-    """See that no recording sounds like another array than it is said to be.
-
-    Raises:
-        DataError: one does; *hint* says what to do.
-    """
-    wrong = [one for one in found if one.named is not None and one.heard not in (None, one.named)]
+def check_heard(recordings: Iterable[ArrayHeard], hint: str) -> None:
+    """Raise DataError where recordings sound like another array than they are named; *hint* says what to do."""
+    named = [recording for recording in recordings if recording.named is not None]
+    wrong = [recording for recording in named if recording.heard not in (None, recording.named)]
     for array in SHORT:
-        if paths := [one.path for one in wrong if one.heard == array]:
+        if paths := [recording.path for recording in wrong if recording.heard == array]:
             said = SHORT["mic" if array == "foa" else "foa"]
             raise DataError(
                 f"{plural(len(paths), 'recording')} named {said} {'sounds' if len(paths) == 1 else 'sound'} like "

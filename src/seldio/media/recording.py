@@ -20,8 +20,7 @@ import numpy as np
 
 from seldio.errors import UsageError, needing
 from seldio.files import Entry
-from seldio.files.entries import plain_file
-from seldio.files.streams import inside
+from seldio.files.entries import inside, plain_file
 from seldio.media.audio import FLOAT, PCM, Closing, Decoder, Floats, NotAudio, Probe, SampleType, probe
 from seldio.text import plural, printable
 
@@ -159,11 +158,23 @@ class Recording(Closing):
 def _open(entry: Entry, lock: threading.RLock) -> _Mapped | _Decoded:
     stream = entry.open()
     try:
-        found = probe(stream)
-        if _is_plain(found) and entry.on_disk:
+        header = probe(stream)
+        wav, plain = header.header, _PLAIN.get(header.subtype)
+        in_place = (  # whether the samples can be read where they lie
+            entry.on_disk
+            and wav is not None
+            and header.container in ("WAV", "WAVEX", "RF64")
+            and header.frames > 0
+            and plain is not None
+            and (wav.tag, wav.bits) == plain[:2]
+            and header.channels == wav.channels
+            and header.frames * wav.block <= wav.rest
+            and wav.block * 8 == wav.channels * wav.bits
+        )
+        if in_place:
             with stream:
-                return _Mapped(stream, found, inside(stream))
-        return _Decoded(stream, Decoder(stream), found, lock)
+                return _Mapped(stream, header, inside(stream))
+        return _Decoded(stream, Decoder(stream), header, lock)
     except BaseException:
         stream.close()
         raise
@@ -172,17 +183,17 @@ def _open(entry: Entry, lock: threading.RLock) -> _Mapped | _Decoded:
 class _Decoded:
     """A recording that is decoded, by one thread at a time."""
 
-    def __init__(self, stream: BinaryIO, decoder: Decoder, found: Probe, lock: threading.RLock) -> None:
-        self.probe, self.owner = found, os.getpid()
+    def __init__(self, stream: BinaryIO, decoder: Decoder, header: Probe, lock: threading.RLock) -> None:
+        self.probe, self.owner = header, os.getpid()
         self._lock, self._decoder = lock, decoder
         # and not __del__: of a cycle (a traceback makes one) the file may go first, with a warning that it was open
         self._release = weakref.finalize(self, _released, decoder, stream)
 
     def fill(self, start: int, out: Samples) -> None:
         with self._lock:
-            there = self._decoder.fill(start, out)
-        if there != out.shape[1]:
-            end = (start + there) / self.probe.rate
+            frames = self._decoder.fill(start, out)
+        if frames != out.shape[1]:
+            end = (start + frames) / self.probe.rate
             raise NotAudio(f"it is cut off at {end:.3f} s, but its header states more")
 
     def forget(self) -> None:
@@ -201,17 +212,17 @@ def _released(decoder: Decoder, stream: BinaryIO) -> None:
 class _Mapped:
     """A recording that is mapped into memory."""
 
-    def __init__(self, stream: BinaryIO, found: Probe, base: int) -> None:
-        assert found.header is not None
-        self.probe, self.owner = found, os.getpid()
-        self._header = found.header
-        _, _, kind, self._factor = _PLAIN[found.subtype]
+    def __init__(self, stream: BinaryIO, probe: Probe, base: int) -> None:
+        assert probe.header is not None
+        self.probe, self.owner = probe, os.getpid()
+        self._header = header = probe.header
+        _, _, kind, self._factor = _PLAIN[probe.subtype]
         start = base - base % mmap.ALLOCATIONGRANULARITY  # of a shard no more than the recording
-        at, dtype = base + found.header.data_at, np.dtype((found.header.order if kind != "u1" else "|") + kind)
-        self._end = at + found.frames * found.header.block
+        at, dtype = base + header.data_at, np.dtype((header.order if kind != "u1" else "|") + kind)
+        self._end = at + probe.frames * header.block
         self._map = mmap.mmap(stream.fileno(), self._end - start, access=mmap.ACCESS_READ, offset=start)
-        width = found.header.block // (found.channels * dtype.itemsize)  # 3 for 24 bits, of bytes
-        shape = (found.frames, found.channels, width) if width > 1 else (found.frames, found.channels)
+        width = header.block // (probe.channels * dtype.itemsize)  # 3 for 24 bits, of bytes
+        shape = (probe.frames, probe.channels, width) if width > 1 else (probe.frames, probe.channels)
         self._samples = np.frombuffer(self._map, dtype, math.prod(shape), at - start).reshape(shape)
 
     def fill(self, start: int, out: Samples) -> None:
@@ -244,16 +255,6 @@ class _Mapped:
         """Leave the map to the last array that is still being read."""
 
 
-def _is_plain(found: Probe) -> bool:
-    """Return whether the samples can be read in place."""
-    header, row = found.header, _PLAIN.get(found.subtype)
-    if header is None or found.container not in ("WAV", "WAVEX", "RF64") or not found.frames:
-        return False
-    if row is None or (header.tag, header.bits) != row[:2] or found.channels != header.channels:
-        return False
-    return found.frames * header.block <= header.rest and header.block * 8 == header.channels * header.bits
-
-
 #: By libsndfile's name: the tag and bits in the header, the type in numpy, and what full scale is multiplied by.
 _PLAIN = {
     "PCM_U8": (PCM, 8, "u1", 2.0**-7),
@@ -275,11 +276,7 @@ QUALITY = "HQ"
 
 
 def resampler() -> Callable[..., Floats]:
-    """Return soxr's function for resampling.
-
-    Raises:
-        MissingLibrary: soxr is not installed.
-    """
+    """Return soxr's function for resampling; raise MissingLibrary where that is not installed."""
     with needing("soxr"):
         import soxr
     return cast("Callable[..., Floats]", soxr.resample)
@@ -315,11 +312,11 @@ def read_at(recording: Recording, rate: int, start: int, frames: int) -> Floats:
     if stop > first:
         made = resampler()(recording.read(first, stop - first).T, from_rate, rate, QUALITY).T
         skip = start - first // unit * unit_out
-        there = made[:, skip : skip + min(frames, max(0, frames_at(recording, rate) - start))]
-        out[:, : there.shape[1]] = there
+        part = made[:, skip : skip + min(frames, max(0, frames_at(recording, rate) - start))]
+        out[:, : part.shape[1]] = part
     return out
 
 
 def as_int16(sound: Floats) -> Samples:
-    """Float samples, -1 … 1, as whole numbers: the nearest ones, and those at full scale for what lies beyond."""
+    """Return float samples, -1 … 1, as the nearest whole numbers; what lies beyond full scale is at full scale."""
     return np.asarray(np.clip(np.rint(sound * np.float32(32768)), -32768, 32767), np.int16)

@@ -78,19 +78,16 @@ class Rotation:
 
         An end of the circle may come back as the other one: -180 and 180 are one direction.
         """
-        return self._azimuth(_numbers(azimuth)), _signed(_numbers(elevation), self.flipped)
-
-    def _azimuth(self, azimuth: Any) -> Any:
-        moved = _signed(azimuth, self.mirrored)
+        moved = _signed(_numbers(azimuth), self.mirrored)
         if np.issubdtype(moved.dtype, np.integer):
             moved = moved + self.turn
-            return np.where(np.abs(moved) <= 180, moved, (moved + 180) % 360 - 180)
-        if self.turn == 0:
-            return moved
-        with np.errstate(invalid="ignore"):  # what is not finite becomes nan
-            turned = geometry.wrap(moved + self.turn)
-        # 12.3 + 90 is 102.3 on paper; where there are more decimals than that, they all stay
-        return np.where(np.round(moved, _DECIMALS) == moved, np.round(turned, _DECIMALS), turned) + 0.0
+            moved = np.where(np.abs(moved) <= 180, moved, (moved + 180) % 360 - 180)
+        elif self.turn != 0:
+            with np.errstate(invalid="ignore"):  # what is not finite becomes nan
+                turned = geometry.wrap(moved + self.turn)
+            # 12.3 + 90 is 102.3 on paper; where there are more decimals than that, they all stay
+            moved = np.where(np.round(moved, _DECIMALS) == moved, np.round(turned, _DECIMALS), turned) + 0.0
+        return moved, _signed(_numbers(elevation), self.flipped)
 
 
 def _quarter(turn: int) -> int:
@@ -98,8 +95,8 @@ def _quarter(turn: int) -> int:
 
 
 def _numbers(values: ArrayLike) -> Any:
-    found = np.asarray(values)
-    return found.astype(np.int64 if np.issubdtype(found.dtype, np.integer) else np.float64)
+    numbers = np.asarray(values)
+    return numbers.astype(np.int64 if np.issubdtype(numbers.dtype, np.integer) else np.float64)
 
 
 def _signed(values: Any, negative: bool) -> Any:
@@ -124,11 +121,11 @@ def rotation(name: str, format: str = "foa") -> Rotation:
     Raises:
         UsageError: the format has none of that name.
     """
-    found = ROTATIONS[arrays.check_format(format)]
-    if name in found:
-        return found[name]
+    rotations = ROTATIONS[arrays.check_format(format)]
+    if name in rotations:
+        return rotations[name]
     why = _NOT_MIC if name in ROTATIONS["foa"] else "is not a rotation"
-    raise UsageError(f"{name!r} {why}; choose one of {', '.join(found)}")
+    raise UsageError(f"{name!r} {why}; choose one of {', '.join(rotations)}")
 
 
 # --- sound -----------------------------------------------------------------------------------------
@@ -169,13 +166,13 @@ def rotate_audio(audio: np.ndarray[Any, Any], rotation: Rotation, format: str) -
         raise UsageError(f"{format} sound has the shape (4, frames), not {audio.shape}")
     if audio.dtype.kind not in "fic":
         raise UsageError(f"sound of the type {audio.dtype} has no signs to change; read it as int16 or float32")
-    found = np.empty_like(audio)
+    rotated = np.empty_like(audio)
     for number, (source, sign) in enumerate(channels(rotation, format)):
         sound = audio[..., source, :]
         if sign < 0:
             sound = -(np.maximum(sound, -np.iinfo(sound.dtype).max) if sound.dtype.kind == "i" else sound)
-        found[..., number, :] = sound
-    return found
+        rotated[..., number, :] = sound
+    return rotated
 
 
 # --- labels ----------------------------------------------------------------------------------------
@@ -227,8 +224,8 @@ def _segmentations(column: pa.Array, rotation: Rotation) -> pa.Array:
     numbers[:, 0] = (width / 2 - rotation.directions(width / 2 - numbers[:, 0], 0)[0]) % width
     if rotation.flipped:
         numbers[:, 1] = height - 1 - numbers[:, 1]
-    found = pa.array(numbers.ravel())
+    moved = pa.array(numbers.ravel())
     for level in reversed(lists[:-1]):
         offsets = pa.array(np.append(0, np.cumsum(pc.list_value_length(level).fill_null(0).to_numpy())), pa.int32())
-        found = pa.ListArray.from_arrays(offsets, found, type=level.type, mask=level.is_null())
-    return found
+        moved = pa.ListArray.from_arrays(offsets, moved, type=level.type, mask=level.is_null())
+    return moved

@@ -12,13 +12,12 @@ when each picture is shown, and where decoding can begin.
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
-import threading
-import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, BinaryIO, Literal, Self, get_args
 
 import numpy as np
@@ -64,32 +63,6 @@ class SoundOnly(NotVideo):
     """A file of a type for videos that holds sound and no pictures."""
 
 
-class _SharedStream:
-    """A reader with a position of its own on a stream that others read as well, in other threads too."""
-
-    def __init__(self, stream: BinaryIO, lock: threading.Lock) -> None:
-        self._stream, self._lock, self._at = stream, lock, 0
-
-    def read(self, size: int = -1) -> bytes:
-        with self._lock:
-            self._stream.seek(self._at)
-            data = self._stream.read(size)
-        self._at += len(data)
-        return data
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        with self._lock:
-            begin = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}.get(whence)
-            place = offset + (self._stream.seek(0, os.SEEK_END) if begin is None else begin)
-            if place < 0:
-                raise OSError("before the beginning")
-            self._at = place
-        return place
-
-    def tell(self) -> int:
-        return self._at
-
-
 # Tags that are no UTF-8 are replaced; from version 19 on PyAV has no other way, and refuses the keyword.
 _TAGS: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
 #: What PyAV raises at damaged files.
@@ -111,37 +84,37 @@ def speaking() -> Iterator[None]:
 
 
 @contextmanager
-def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Open the container in *stream* and its main video stream, which nothing has been decoded of.
-
-    Raises:
-        NotVideo: it is no container that may be read, or has no pictures.
-    """
-    reader: Any = _SharedStream(stream, lock)
+def opened(open_file: Callable[[], BinaryIO]) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """Open the container in a file and its main video stream, which nothing has been decoded of."""
 
     def stay_closed(url: str, *_: Any) -> Any:
         raise OSError(f"{url} stays closed")
 
-    try:
-        container = av.open(reader, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=stay_closed, **_TAGS)
-    except FAILURES as error:
-        reader.seek(0)
-        start = reader.read(512)
-        text = "it is a text" if not set(start) - {*range(0x20, 0x7F), *b"\t\r\n"} else ""
-        other = "it is not a video container, or it is damaged (known are MP4, MOV, Matroska, WebM, AVI, …)"
-        raise NotVideo(text or other if start else "it is empty (0 bytes)") from error
-    with container:
-        yield container, _main(container)
+    with open_file() as file:
+        try:
+            container = av.open(file, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=stay_closed, **_TAGS)
+        except FAILURES as error:
+            file.seek(0)
+            start = file.read(512)
+            text = "it is a text" if not set(start) - {*range(0x20, 0x7F), *b"\t\r\n"} else ""
+            other = "it is not a video container, or it is damaged (known are MP4, MOV, Matroska, WebM, AVI, …)"
+            raise NotVideo(text or other if start else "it is empty (0 bytes)") from error
+        with container:
+            yield container, _main_stream(container)
 
 
-def _main(container: InputContainer) -> VideoStream:
-    try:
-        found = container.streams.best("video")
-    except IndexError:  # streams that appear only while reading
-        found = None
-    if not isinstance(found, VideoStream) or found.disposition & av.stream.Disposition.attached_pic:
-        raise _without_pictures(container)
-    context = found.codec_context
+def _main_stream(container: InputContainer) -> VideoStream:
+    stream: Any = None
+    with suppress(IndexError):  # streams that appear only while reading
+        stream = container.streams.best("video")
+    if not isinstance(stream, VideoStream) or stream.disposition & av.stream.Disposition.attached_pic:
+        sound = next(iter(container.streams.audio), None)
+        if sound is None or sound.codec_context is None:
+            raise NotVideo("it has no video stream")
+        kind = f"{sound.codec_context.name.upper()}, {plural(sound.channels, 'channel')} at {sound.rate:,} Hz"
+        seconds = f", {container.duration / av.time_base:.3f} s" if container.duration else ""
+        raise SoundOnly(f"it has no video stream, only sound ({kind}{seconds})")
+    context = stream.codec_context
     if context is None:
         raise NotVideo("its video codec cannot be decoded")
     if context.width <= 0 or context.height <= 0:
@@ -149,23 +122,13 @@ def _main(container: InputContainer) -> VideoStream:
     if context.width * context.height > MOST_PIXELS:
         raise NotVideo(f"its pictures have {context.width:,} × {context.height:,} pixels, over {MOST_PIXELS:,}")
     context.options = {"max_pixels": str(MOST_PIXELS)}
-    return found
-
-
-def _without_pictures(container: InputContainer) -> NotVideo:
-    """Return why there is nothing to see; a recording without pictures is a recording."""
-    sound = next(iter(container.streams.audio), None)
-    if sound is None or sound.codec_context is None:
-        return NotVideo("it has no video stream")
-    seconds = f", {container.duration / av.time_base:.3f} s" if container.duration else ""
-    kind = f"{sound.codec_context.name.upper()}, {plural(sound.channels, 'channel')} at {sound.rate:,} Hz{seconds}"
-    return SoundOnly(f"it has no video stream, only sound ({kind})")
+    return stream
 
 
 class Video(Closing):
     """A video file; a context manager. Opening it reads the packets once and decodes nothing.
 
-    Several threads may ask for pictures at once: each call has a decoder of its own.
+    Several threads may ask for pictures at once: each call opens the file and has a decoder of its own.
 
     Attributes:
         scan: what its packets tell.
@@ -177,7 +140,7 @@ class Video(Closing):
         duration: seconds from the start of the first picture to the end of the last one.
 
     Args:
-        source: a path, a file of an opened source, or a seekable stream of bytes, which stays open.
+        source: a path, a file of an opened source, or a seekable stream of bytes, which is read whole and stays open.
         threads: for decoding; 0 lets FFmpeg choose.
 
     Raises:
@@ -187,32 +150,42 @@ class Video(Closing):
     """
 
     def __init__(self, source: str | os.PathLike[str] | Entry | BinaryIO, *, threads: int = 0) -> None:
-        entry = _file(source) if isinstance(source, str | os.PathLike) else source
-        self._stream = entry.open() if isinstance(entry, Entry) else entry
-        # the file is closed when nothing refers to the video any more
-        self._close = weakref.finalize(self, self._stream.close) if isinstance(entry, Entry) else lambda: None
-        self._lock, self._threads = threading.Lock(), threads
+        entry: Entry | BinaryIO
+        if not isinstance(source, str | os.PathLike):
+            entry = source
+        else:  # pipes, devices, folders and links that lead nowhere are refused
+            faults: list[str] = []
+            with open_source(source, lambda finding: faults.append(finding.message)) as files:
+                if files.kind != "file" or len(files.entries) != 1:
+                    why = faults[0] if faults else f"it is a {files.kind}"
+                    raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {why}")
+                entry = files.entries[0]
+        if isinstance(entry, Entry) and entry.on_disk:
+            open_file: Callable[[], BinaryIO] = entry.open
+        else:
+            if not isinstance(entry, Entry):
+                entry.seek(0)
+            open_file = partial(io.BytesIO, entry.read())
+        self._open, self._threads = partial(opened, open_file), threads
         try:
-            with self._opened() as (container, stream):
+            with self._open() as (container, stream):
                 self.scan = scan(container, stream)
                 self._stored = stream.codec_context.width, stream.codec_context.height
                 self.codec, self.container = stream.codec_context.name, container.format.name
-        except BaseException as error:
-            self.close()
-            if isinstance(source, str | os.PathLike) and isinstance(error, NotVideo):
-                raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {error}") from error
-            raise
+        except NotVideo as error:
+            if not isinstance(source, str | os.PathLike):
+                raise
+            raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {error}") from error
         self.rate, self.frames = self.scan.rate, len(self.scan)
         self.start, self.duration = self.scan.start, self.scan.end - self.scan.start
 
     def close(self) -> None:
-        """Close the file, if it was opened here."""
-        self._close()
+        """Do nothing, as no file stays open between two calls."""
 
     @cached_property
     def rotation(self) -> int:
         """Degrees, counter-clockwise, by which players turn the pictures; the first picture tells."""
-        with suppress(NotVideo), PictureDecoder(self._opened, self.scan, frozenset([0]), 1) as decoder:
+        with suppress(NotVideo), PictureDecoder(self._open, self.scan, frozenset([0]), 1) as decoder:
             return round(decoder.picture(0).rotation / 90) % 4 * 90
         return 0
 
@@ -229,10 +202,26 @@ class Video(Closing):
     def numbers(self, label_frames: Iterable[int], *, convention: str = "centre", hop: Fraction = clock.HOP) -> Ints:
         """Return the number of the picture of each label frame, from 0; -1 where there is none.
 
+        It goes by time stamps where the convention goes by time. There is no picture before the first one, by more than
+        half a picture, and none past the end of the last one.
+
         Raises:
             UsageError: there is no such convention.
         """
-        return self.scan.numbers(label_frames, convention, hop)
+        chosen = clock.named(convention)
+        frames = [int(frame) for frame in label_frames]
+        if chosen.by == "number":
+            counted = [chosen.number(frame, self.rate, hop) for frame in frames]
+            return np.array([number if 0 <= number < self.frames else -1 for number in counted], np.int64)
+        shown, times = chosen.by == "shown", self.scan.times
+        moments = [clock.centre(frame, hop) if shown else chosen.moment(frame, hop) for frame in frames]
+        # of two pictures at a and b, a is nearer (or as near) up to a + b = 2 * moment
+        marks = 2 * times if shown else times[:-1] + times[1:]
+        doubles = [min(-int(-2 * moment / self.scan.time_base // 1), 2**62) - 1 for moment in moments]
+        places = np.searchsorted(marks, np.array(doubles, np.int64), side="right") - int(shown)
+        low, high = self.start - 1 / (2 * self.rate), self.scan.end
+        inside = np.array([low <= moment < high for moment in moments], bool)
+        return np.where(inside, np.maximum(places, 0), -1)
 
     def frames_at(
         self,
@@ -265,22 +254,6 @@ class Video(Closing):
             raise UsageError(f"no pictures of {size[0]} × {size[1]}: both must be above 0, {MOST_PIXELS:,} in all")
         if missing not in get_args(Missing):
             raise UsageError(f"missing={missing!r} for label frames without a picture: choose error, hold or skip")
-        frames, numbers = self._chosen(label_frames, convention, hop, missing)
-        return self._decoded(frames, numbers, size)
-
-    def pictures(self, label_frames: Iterable[int], **options: Any) -> Picture:
-        """Return the pictures of :meth:`frames_at` as one array of shape (label frames, height, width, 3)."""
-        found = [picture for _, picture in self.frames_at(label_frames, **options)]
-        width, height = options.get("size") or self.size
-        return np.stack(found) if found else np.zeros((0, height, width, 3), np.uint8)
-
-    def _opened(self) -> AbstractContextManager[tuple[InputContainer, VideoStream]]:
-        return opened(self._stream, self._lock)
-
-    def _chosen(
-        self, label_frames: Iterable[int], convention: str, hop: Fraction, missing: Missing
-    ) -> tuple[list[int], list[int]]:
-        """Return label frames and the numbers of their pictures."""
         frames = [int(frame) for frame in label_frames]
         numbers = self.numbers(frames, convention=convention, hop=hop).tolist()
         absent = [frame for frame, number in zip(frames, numbers, strict=True) if number < 0]
@@ -293,43 +266,37 @@ class Video(Closing):
         if missing == "hold":
             last = self.frames - 1
             nearest = {frame: 0 if clock.centre(frame, hop) < self.start else last for frame in absent}
-            return frames, [nearest.get(frame, number) for frame, number in zip(frames, numbers, strict=True)]
+            numbers = [nearest.get(frame, number) for frame, number in zip(frames, numbers, strict=True)]
         shown = [(frame, number) for frame, number in zip(frames, numbers, strict=True) if number >= 0]
-        return [frame for frame, _ in shown], [number for _, number in shown]
+        return self._decoded(shown, size)
+
+    def pictures(self, label_frames: Iterable[int], **options: Any) -> Picture:
+        """Return the pictures of :meth:`frames_at` as one array of shape (label frames, height, width, 3)."""
+        pictures = [picture for _, picture in self.frames_at(label_frames, **options)]
+        width, height = options.get("size") or self.size
+        return np.stack(pictures) if pictures else np.zeros((0, height, width, 3), np.uint8)
 
     def _decoded(
-        self, frames: list[int], numbers: list[int], size: tuple[int, int] | None
+        self, frames: Sequence[tuple[int, int]], size: tuple[int, int] | None
     ) -> Iterator[tuple[int, Picture]]:
-        """Yield label frames with their pictures; those that share one get the same."""
+        """Yield label frames with the pictures of their numbers; those that share one get the same."""
         reformatter = VideoReformatter()  # one for all, since it keeps its tables
-        last: tuple[int, Picture] | None = None
-        with PictureDecoder(self._opened, self.scan, frozenset(numbers), self._threads) as decoder:
-            for frame, number in zip(frames, numbers, strict=True):
-                if last is None or last[0] != number:
-                    last = number, self._converted(reformatter, decoder.picture(number), size)
-                yield frame, last[1]
-
-    def _converted(self, reformatter: VideoReformatter, frame: VideoFrame, size: tuple[int, int] | None) -> Picture:
-        """Return a decoded picture as an array of red, green and blue, turned as players turn it."""
-        turns = round(frame.rotation / 90) % 4
-        width, height = size or self._stored
-        if size is not None and turns % 2:
-            width, height = height, width
         area = Interpolation.AREA if size is not None else None  # every pixel counts when it is made smaller
-        with speaking():
-            made = reformatter.reformat(frame, width, height, "rgb24", interpolation=area)
-            picture = np.asarray(made.to_ndarray(), np.uint8)
-        return np.ascontiguousarray(np.rot90(picture, turns)) if turns else picture
-
-
-def _file(path: str | os.PathLike[str]) -> Entry:
-    """Return a regular file; pipes, devices, folders and links that lead nowhere are refused."""
-    faults: list[str] = []
-    with open_source(path, lambda finding: faults.append(finding.message)) as source:
-        if source.kind != "file" or len(source.entries) != 1:
-            shown = printable(os.fspath(path))
-            raise NotVideo(f"{shown} cannot be read as video: {faults[0] if faults else 'it is a ' + source.kind}")
-        return source.entries[0]
+        last: tuple[int, Picture] | None = None
+        wanted = frozenset(number for _, number in frames)
+        with PictureDecoder(self._open, self.scan, wanted, self._threads) as decoder:
+            for frame, number in frames:
+                if last is None or last[0] != number:
+                    decoded = decoder.picture(number)
+                    turns = round(decoded.rotation / 90) % 4  # as players turn it
+                    width, height = size or self._stored
+                    if size is not None and turns % 2:
+                        width, height = height, width
+                    with speaking():
+                        made = reformatter.reformat(decoded, width, height, "rgb24", interpolation=area)
+                        picture = np.asarray(made.to_ndarray(), np.uint8)
+                    last = number, np.ascontiguousarray(np.rot90(picture, turns)) if turns else picture
+                yield frame, last[1]
 
 
 # --- decoding --------------------------------------------------------------------------------------------
@@ -350,6 +317,7 @@ class PictureDecoder:
     def __init__(self, open: Open, scan: Scan, wanted: frozenset[int], threads: int = 0) -> None:
         self._open, self._scan, self._wanted, self._threads = open, scan, wanted, threads
         self._stack, self._may_seek = ExitStack(), len(scan.keys) > 0
+        self._next, self._sought = 0, False
 
     def __enter__(self) -> Self:
         self._restart()
@@ -359,18 +327,28 @@ class PictureDecoder:
         self._stack.close()
 
     def picture(self, number: int) -> VideoFrame:
-        """The picture *number*, exactly as decoding everything from the beginning gives it; NotVideo, if damaged."""
+        """Return the picture *number* exactly as decoding everything gives it; raise NotVideo if it is damaged."""
         if number < self._next:
             self._restart()
-        frame = self._find(number)
-        if frame is None and self._sought:  # the index of the container led astray: from the beginning, then
-            self._may_seek = False
+        for _ in range(2):
+            key = int(self._scan.keys[number]) if self._may_seek else 0
+            if key > self._next + SEEK_COST:
+                self._sought = True
+                with speaking():
+                    self._container.seek(int(self._scan.raw[key]), stream=self._stream)
+                self._frames = self._run(key)
+            for at, frame in self._frames:
+                self._next = at + 1
+                if at == number:
+                    return frame
+                if at > number:
+                    break
+            if not self._sought:
+                break
+            self._may_seek = False  # the index of the container led astray: from the beginning, then
             self._restart()
-            frame = self._find(number)
-        if frame is None:
-            time = float(self._scan.time(number))
-            raise NotVideo(f"picture {number:,} of {len(self._scan):,} (at {time:.3f} s) cannot be decoded")
-        return frame
+        time = float(self._scan.time(number))
+        raise NotVideo(f"picture {number:,} of {len(self._scan):,} (at {time:.3f} s) cannot be decoded")
 
     def _restart(self) -> None:
         self._stack.close()
@@ -380,24 +358,8 @@ class PictureDecoder:
             context.thread_type = "AUTO"
             context.thread_count = self._threads
         self._sparing = context.name == "h264" and len(self._scan.raw) > 0
-        self._next = 0  # the number that decoding on reaches next
-        self._sought = False
+        self._next, self._sought = 0, False  # the number that decoding on reaches next, and whether it began elsewhere
         self._frames = self._run(None)
-
-    def _find(self, number: int) -> VideoFrame | None:
-        key = int(self._scan.keys[number]) if self._may_seek else 0
-        if key > self._next + SEEK_COST:
-            self._sought = True
-            with speaking():
-                self._container.seek(int(self._scan.raw[key]), stream=self._stream)
-            self._frames = self._run(key)
-        for at, frame in self._frames:
-            self._next = at + 1
-            if at == number:
-                return frame
-            if at > number:
-                break
-        return None
 
     def _run(self, key: int | None) -> Iterator[tuple[int, VideoFrame]]:
         """Yield numbers and pictures as they are shown, from the picture *key* on; none if the seek went past it."""
@@ -482,26 +444,6 @@ class Scan:
         numbers = np.arange(len(self)) / float(self.rate)
         return np.asarray(self.times * float(self.time_base) - numbers, np.float64)
 
-    def numbers(self, label_frames: Iterable[int], name: str = "centre", hop: Fraction = clock.HOP) -> Ints:
-        """Return the picture of each label frame by a convention, by time stamps where it goes by time; -1 for none.
-
-        There is none before the first one, by more than half a picture, and none past the end of the last one.
-        """
-        chosen = clock.named(name)
-        frames = [int(frame) for frame in label_frames]
-        if chosen.by == "number":
-            found = [chosen.number(frame, self.rate, hop) for frame in frames]
-            return np.array([n if 0 <= n < len(self) else -1 for n in found], np.int64)
-        shown = chosen.by == "shown"
-        moments = [clock.centre(frame, hop) if shown else chosen.moment(frame, hop) for frame in frames]
-        # of two pictures at a and b, a is nearer (or as near) up to a + b = 2 * moment
-        marks = 2 * self.times if shown else self.times[:-1] + self.times[1:]
-        doubles = [min(-int(-2 * moment / self.time_base // 1), 2**62) - 1 for moment in moments]
-        places = np.searchsorted(marks, np.array(doubles, np.int64), side="right") - int(shown)
-        low, high = self.start - 1 / (2 * self.rate), self.end
-        there = np.array([low <= moment < high for moment in moments], bool)
-        return np.where(there, np.maximum(places, 0), -1)
-
 
 def scan(container: InputContainer, stream: VideoStream) -> Scan:
     """Go through all packets of *stream*, and decode none."""
@@ -538,14 +480,13 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
     if jumps and container.start_time is not None:  # the moment at which all that is in the container begins
         zero = round(Fraction(container.start_time, av.time_base) / base)
     distinct = name not in _ORDER_ONLY and bool((np.diff(raw) > 0).all())
-    keys = _keys(order, np.array([is_key for _, is_key, _ in packets], bool)) if distinct and not jumps else nothing
-    stamped, known = name not in _ORDER_ONLY, raw if distinct else nothing
-    return Scan(raw - zero, Fraction(base), rate, last, stamped, known, keys, fault, promised)
-
-
-def _keys(order: Ints, is_key: np.ndarray[Any, np.dtype[np.bool_]]) -> Ints:
-    """Return for each picture (as shown) the latest key picture that is neither decoded nor shown after it."""
-    before = np.maximum.accumulate(np.where(is_key[order], np.arange(len(order)), 0))
-    late = order[before] > order  # a key picture that is decoded later, though shown earlier
-    before[late] = 0
-    return np.asarray(before, np.int64)
+    keys = nothing
+    if distinct and not jumps:
+        # for each picture, as shown, the latest key picture that is neither decoded nor shown after it
+        is_key = np.array([is_key for _, is_key, _ in packets], bool)[order]
+        before = np.maximum.accumulate(np.where(is_key, np.arange(len(order)), 0))
+        before[order[before] > order] = 0  # it is decoded later, though shown earlier
+        keys = np.asarray(before, np.int64)
+    shown_at = raw if distinct else nothing
+    stamped = name not in _ORDER_ONLY
+    return Scan(raw - zero, Fraction(base), rate, last, stamped, shown_at, keys, fault, promised)

@@ -162,7 +162,7 @@ class Downmix:
         return self.frames / self.rate
 
     def blocks(self) -> Iterator[Floats]:
-        """The sound, shape (ears, frames), in [-1, 1], about a second at a time, :attr:`encoded` frames per second."""
+        """Yield the sound, shape (ears, frames), in [-1, 1], a second or so at a time, at the rate :attr:`encoded`."""
         layout = "stereo" if len(self.weights) == 2 else "mono"
         resampler = av.AudioResampler("fltp", layout, self.encoded) if self.rate != self.encoded else None
         with Decoder(self.stream) as decoder:
@@ -240,7 +240,10 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
     size, rate = (0, 0), Fraction(PICTURES)
     if video is not None:
         _check_length(float(video.scan.end), "the video")
-        size, rate = fitted(video.size), min(Fraction(video.rate), rate) or rate
+        # made to fit into the size of a copy in its proportions, in even numbers; never larger
+        scale = min(1.0, SIZE[0] / video.size[0], SIZE[1] / video.size[1])
+        width, height = (max(2, round(scale * side / 2) * 2) for side in video.size)
+        size, rate = (width, height), min(Fraction(video.rate), rate) or rate
     with VideoWriter(out, size, rate, track) as writer:
         for number, picture in enumerate(_pictures(video, size, rate) if video is not None else ()):
             if number % PICTURES == 0 and (block := next(blocks, None)) is not None:
@@ -259,10 +262,3 @@ def _pictures(video: Video, size: tuple[int, int], rate: Fraction) -> Iterator[P
         yield from repeat(black, number - at)
         yield picture
         at = number + 1
-
-
-def fitted(size: tuple[int, int]) -> tuple[int, int]:
-    """Return *size* (width, height) made to fit into :data:`SIZE` in its proportions, in even numbers; never larger."""
-    scale = min(1.0, SIZE[0] / size[0], SIZE[1] / size[1])
-    width, height = (max(2, round(scale * side / 2) * 2) for side in size)
-    return width, height

@@ -18,7 +18,7 @@ from urllib.parse import quote_from_bytes
 
 from seldio.findings import Finding, Report, Rule, Severity
 from seldio.reports.json_report import dumps
-from seldio.reports.sections import message, more, one_line, statistics_rows, summary_line
+from seldio.reports.sections import fix_mark, message, more, place, statistics_rows, summary_line
 from seldio.reports.tables import Options
 from seldio.text import printable
 
@@ -26,7 +26,8 @@ from seldio.text import printable
 def concise(report: Report, options: Options) -> Iterator[str]:
     """Yield ``path:line:column: CODE [*] message`` for every finding, then the summary."""
     for finding in report.findings:
-        yield one_line(finding) + "\n"
+        text = f"{place(finding)}: {finding.code}{fix_mark(finding.fixable)} {message(finding)}"
+        yield printable(text) + "\n"
     if options.statistics:
         for count, code, mark, name in statistics_rows(report, options.catalogue):
             yield f"{count}  {code}{mark}  {name}".rstrip() + "\n"
@@ -104,35 +105,27 @@ def _rule(code: str, catalogue: Mapping[str, Rule]) -> dict[str, Any]:
 def _result(finding: Finding, index: int, counts: Counter[str]) -> dict[str, Any]:
     uri = file_uri(finding.path)
     text = "\n".join(printable(part) for part in (message(finding), finding.hint) if part)
+    line, value = ({} if text is None else {"snippet": {"text": text}} for text in (finding.excerpt, finding.value))
+    location: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+    if finding.line is not None:
+        location["region"] = whole = {"startLine": finding.line, **line}
+        if finding.column is not None:
+            columns = {"startColumn": finding.column, "endColumn": finding.end_column}
+            shown = {name: number for name, number in columns.items() if number is not None}
+            location["region"] = {"startLine": finding.line, **shown, **value}
+            location |= {"contextRegion": whole} if line else {}
     result = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
         "message": {"text": text.replace("](", "] (")},  # "](" would make a link of untrusted text
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, **_regions(finding)}}],
+        "locations": [{"physicalLocation": location}],
         "partialFingerprints": {FINGERPRINT: fingerprint(finding, uri, counts)},
     }
     if finding.count > 1:
         lines = {"ranges": [list(lines) for lines in finding.ranges], "unlisted": finding.unlisted}
         result |= {"occurrenceCount": finding.count, "properties": lines}
     return result
-
-
-def _regions(finding: Finding) -> dict[str, Any]:
-    if finding.line is None:
-        return {}
-    line = {"startLine": finding.line} | _snippet(finding.excerpt)
-    if finding.column is None:
-        return {"region": line}
-    region = {"startLine": finding.line, "startColumn": finding.column}
-    if finding.end_column is not None:
-        region["endColumn"] = finding.end_column
-    context = {"contextRegion": line} if finding.excerpt is not None else {}
-    return {"region": region | _snippet(finding.value)} | context
-
-
-def _snippet(text: str | None) -> dict[str, Any]:
-    return {} if text is None else {"snippet": {"text": text}}
 
 
 def fingerprint(finding: Finding, uri: str, counts: Counter[str]) -> str:
@@ -145,17 +138,13 @@ def fingerprint(finding: Finding, uri: str, counts: Counter[str]) -> str:
 
 def file_uri(path: str) -> str:
     """Return a URI for *path*: relative when it is, ``file://`` when it is absolute; archives keep their ``!/``."""
-    path = path.replace(os.sep, "/").removeprefix("./")
+    path, start = path.replace(os.sep, "/").removeprefix("./"), ""
     if path.startswith("/"):
-        return "file://" + _quoted(path)
-    if os.name == "nt" and _DRIVE.match(path):
-        return f"file:///{path[:2]}{_quoted(path[2:])}"
-    return _quoted(path)
-
-
-def _quoted(path: str) -> str:
+        start = "file://"
+    elif os.name == "nt" and _DRIVE.match(path):
+        start, path = f"file:///{path[:2]}", path[2:]
     try:
         raw = path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # a surrogate that stands for no byte: a Windows file name
         raw = path.encode("utf-8", "surrogatepass")
-    return quote_from_bytes(raw, safe="/!")
+    return start + quote_from_bytes(raw, safe="/!")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from json import loads as parsed
 from typing import Any
@@ -62,30 +62,21 @@ def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
     ``"reliable": false`` where it is from too few clips, and ``"weak": true`` where from few, or in part too few; an
     infinite number, for which json has no word, is ``{"number": "inf"}``.
     """
-    # null is None in settings, so that NaN is spelt there like the infinite numbers
-    return {
-        "version": VERSION,
-        "seldio": version(),
-        "reports": [
-            {name: getattr(report, name) for name in ("system", "profile", "title", "over")}
-            | {
-                "settings": {name: _spelt(value) for name, value in report.settings.items()},
-                "notices": [dataclasses.asdict(notice) for notice in report.notices],
-                "tables": [_table(table) for table in report.tables],
-            }
-            | {name: getattr(report, name) for name in _SAID if getattr(report, name)}
-            for report in reports
-        ],
-    }
-
-
-def _table(table: Table) -> dict[str, Any]:
-    names = [column.name for column in table.columns]
-    rows = [
-        {name: _cell(cell) for name, cell in zip(names, row, strict=True) if cell is not None} for row in table.rows
-    ]
-    columns = [dataclasses.asdict(column) for column in table.columns]
-    return {"name": table.name, "title": table.title, "columns": columns, "rows": rows}
+    written = []
+    for report in reports:
+        about: dict[str, Any] = {name: getattr(report, name) for name in ("system", "profile", "title", "over")}
+        # null is None in settings, so that NaN is spelt there like the infinite numbers
+        about["settings"] = {name: _spelt(value) for name, value in report.settings.items()}
+        about["notices"] = [dataclasses.asdict(notice) for notice in report.notices]
+        about["tables"] = []
+        for table in report.tables:
+            names = [column.name for column in table.columns]
+            pairs = (zip(names, row, strict=True) for row in table.rows)
+            rows = [{name: _cell(cell) for name, cell in row if cell is not None} for row in pairs]
+            columns = [dataclasses.asdict(column) for column in table.columns]
+            about["tables"].append({"name": table.name, "title": table.title, "columns": columns, "rows": rows})
+        written.append(about | {name: getattr(report, name) for name in _SAID if getattr(report, name)})
+    return {"version": VERSION, "seldio": version(), "reports": written}
 
 
 def _cell(cell: Cell) -> Any:
@@ -121,29 +112,28 @@ def reports(value: Any, path: str = "<json>") -> tuple[ScoreReport, ...]:
     error = best_match(Draft202012Validator(output_schemas()["scores"]).iter_errors(written))
     if error is not None:
         raise DataError(f"{path} is not a score report: {error.json_path}: {clipped(error.message, 200)}")
-    return tuple(_report(each, f"{path}, report {number}") for number, each in enumerate(value["reports"], 1))
-
-
-def _report(value: Mapping[str, Any], where: str) -> ScoreReport:
-    tables = [_read_table(each, f"{where}, table {number}") for number, each in enumerate(value["tables"], 1)]
-    if not tables or not tables[0].rows:
-        raise DataError(f"{where} has no table with an overall score")
-    notices = [Notice(**notice) for notice in value["notices"]]
-    settings = {name: _number(setting) for name, setting in value["settings"].items()}
-    texts = {name: value[name] for name in ("system", "profile", "title", "over", *_SAID) if name in value}
-    return ScoreReport(tables=tuple(tables), notices=tuple(notices), settings=settings, **texts)
-
-
-def _read_table(value: Mapping[str, Any], where: str) -> Table:
-    names = [column["name"] for column in value["columns"]]
-    if len(set(names)) < len(names) or not names:
-        raise DataError(f"{where}: the columns need distinct names")
-    for number, row in enumerate(value["rows"], 1):
-        if not set(row) <= set(names):
-            raise DataError(f"{where}, row {number}: it is not an object with the columns {', '.join(names)}")
-    rows = [tuple(_read_cell(row[name]) if name in row else None for name in names) for row in value["rows"]]
-    columns = tuple(Column(**column) for column in value["columns"])
-    return Table(value["name"], value["title"], columns, tuple(rows))
+    read = []
+    for number, each in enumerate(value["reports"], 1):
+        where, tables = f"{path}, report {number}", []
+        for place, table in enumerate(each["tables"], 1):
+            names = [column["name"] for column in table["columns"]]
+            if len(set(names)) < len(names) or not names:
+                raise DataError(f"{where}, table {place}: the columns need distinct names")
+            for line, row in enumerate(table["rows"], 1):
+                if not set(row) <= set(names):
+                    raise DataError(
+                        f"{where}, table {place}, row {line}: it is not an object with the columns {', '.join(names)}"
+                    )
+            rows = [tuple(_read_cell(row[name]) if name in row else None for name in names) for row in table["rows"]]
+            columns = tuple(Column(**column) for column in table["columns"])
+            tables.append(Table(table["name"], table["title"], columns, tuple(rows)))
+        if not tables or not tables[0].rows:
+            raise DataError(f"{where} has no table with an overall score")
+        notices = tuple(Notice(**notice) for notice in each["notices"])
+        settings = {name: _number(setting) for name, setting in each["settings"].items()}
+        texts = {name: each[name] for name in ("system", "profile", "title", "over", *_SAID) if name in each}
+        read.append(ScoreReport(tables=tuple(tables), notices=notices, settings=settings, **texts))
+    return tuple(read)
 
 
 def _read_cell(value: Any) -> Any:
@@ -160,15 +150,11 @@ def _number(value: Any) -> Any:
 
 def report_schema() -> dict[str, Any]:
     """Return the JSON Schema of the json report of findings."""
-    return _kept("report")
+    schema: dict[str, Any] = parsed((resources.files(__package__) / "report.schema.json").read_text("utf-8"))
+    return schema
 
 
 def output_schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schemas of what else commands print as JSON, by name."""
-    return _kept("outputs")
-
-
-def _kept(name: str) -> dict[str, Any]:
-    text = (resources.files(__package__) / f"{name}.schema.json").read_text("utf-8")
-    schemas: dict[str, Any] = parsed(text)
+    schemas: dict[str, Any] = parsed((resources.files(__package__) / "outputs.schema.json").read_text("utf-8"))
     return schemas

@@ -6,7 +6,7 @@ Whatever a text holds, it stays text: it mentions nobody, links nowhere and is n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from seldio.reports.sections import meanings, sections
 from seldio.reports.tables import Cell, Column, Notice, Options, Phrase, ScoreReport, Subject, Table
@@ -86,8 +86,18 @@ def _table(table: Table) -> str:
 def _cell(cell: Cell, column: Column) -> str:
     if not isinstance(cell, Phrase):
         return escaped(column.shown(cell))
-    kinds: dict[str, Callable[[str], str]] = {"text": escaped, "code": code_span, "break": lambda _: "<br>"}
-    return "".join(kinds[kind](text) if kind in kinds else f"[{escaped(text)}]({kind})" for kind, text in cell.pieces)
+    pieces = []
+    for kind, text in cell.pieces:
+        plain = printable(text)
+        if kind == "code" and plain.strip() and not _UNSPEAKABLE.search(plain):
+            pieces.append(f"`{plain}`")
+        elif kind == "code":  # HTML where backticks cannot say it
+            pieces.append(f"<code>{escaped(text)}</code>")
+        elif kind in ("text", "break"):
+            pieces.append("<br>" if kind == "break" else escaped(text))
+        else:
+            pieces.append(f"[{escaped(text)}]({kind})")
+    return "".join(pieces)
 
 
 def escaped(text: str) -> str:
@@ -95,14 +105,6 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(
         lambda match: f"&#{ord(match.group())};" if match["markup"] else f"{match.group()}&#8203;", printable(text)
     )
-
-
-def code_span(text: str) -> str:
-    """Return *text* as code; HTML where backticks cannot say it."""
-    plain = printable(text)
-    if not plain.strip() or _UNSPEAKABLE.search(plain):
-        return f"<code>{escaped(text)}</code>"
-    return f"`{plain}`"
 
 
 # --- LaTeX ------------------------------------------------------------------------------------------------------------
@@ -143,22 +145,18 @@ def latex(subject: Sequence[ScoreReport], options: Options) -> Iterator[str]:
         lines += [f"{note.name}: {note.text}" for note in [*section.urgent, *section.notices]]
         yield "".join(f"% {' '.join(text.split())}\n" for text in lines if text)
         for table in section.tables:
-            yield _latex_table(table)
+            heads = " & ".join(_in_latex(column.header) for column in table.columns)
+            rows = []
+            for row in table.rows:
+                cells = (_in_latex(column.shown(cell)) for cell, column in zip(row, table.columns, strict=True))
+                rows.append(f"{' & '.join(cells)} \\\\\n")
+            aligned = "".join("r" if right else "l" for right in table.numeric)
+            yield (
+                f"\\begin{{table}}\n\\centering\n\\caption{{{_in_latex(table.title)}}}\n"
+                f"\\begin{{tabular}}{{{aligned}}}\n\\toprule\n{heads} \\\\\n\\midrule\n{''.join(rows)}\\bottomrule\n"
+                "\\end{tabular}\n\\end{table}\n"
+            )
     yield "".join(f"% {title}: {meaning}\n" for title, meaning in meanings(subject, options))
-
-
-def _latex_table(table: Table) -> str:
-    numeric = table.numeric
-    heads = " & ".join(_in_latex(column.header) for column in table.columns)
-    rows = "".join(
-        f"{' & '.join(_in_latex(column.shown(cell)) for cell, column in zip(row, table.columns, strict=True))} \\\\\n"
-        for row in table.rows
-    )
-    aligned = "".join("r" if right else "l" for right in numeric)
-    return (
-        f"\\begin{{table}}\n\\centering\n\\caption{{{_in_latex(table.title)}}}\n\\begin{{tabular}}{{{aligned}}}\n"
-        f"\\toprule\n{heads} \\\\\n\\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
-    )
 
 
 def _in_latex(text: str) -> str:

@@ -48,10 +48,12 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
     shown = sections(subject, options)
     first = shown[0]
     if isinstance(subject, Report):
-        title, head = "Findings", _verdict(first.title, _mood(subject))
+        severities = [finding.severity for finding in subject.findings]
+        worst = min(severities, key=lambda severity: severity.rank, default=Severity.INFO)
+        title, head = "Findings", _verdict(first.title, "good" if worst is Severity.INFO else worst.value)
         parts = [_results([*_findings(first, subject, options)])]
     elif len(shown) > 1:
-        title, head = "Scores", _verdict(_side_by_side(subject))
+        title, head = "Scores", _verdict(_sentence(subject))
         parts = [
             f"<section>\n<header>\n<h2>{safe(section.headline)}</h2>\n{_about(section)}</header>\n"
             f"{_results([*_panels(section, options, 'h3')])}</section>\n"
@@ -59,7 +61,7 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
         ]
     else:
         title, said = first.headline, first.verdict
-        if not said and (said := _sentence(subject[0]) if len(subject) == 1 else _side_by_side(subject)):
+        if not said and (said := _sentence(subject)):
             first = first._replace(over=None)  # which the sentence says
         elif not said:
             first, said = first._replace(title=""), first.title
@@ -104,11 +106,6 @@ def _verdict(text: str, mood: str = "") -> str:
     return f'<p class="verdict{mood and f" {mood}"}">{safe(text)}</p>\n' if text else ""
 
 
-def _mood(report: Report) -> str:
-    worst = min((each.severity for each in report.findings), key=lambda severity: severity.rank, default=Severity.INFO)
-    return "good" if worst is Severity.INFO else worst.value
-
-
 def _about(section: Section) -> str:
     over = [f"over {section.over}"] if section.over else []
     return "".join(f"<p>{safe(line)}</p>\n" for line in (section.title, *over) if line)
@@ -121,13 +118,6 @@ def _measures(report: ScoreReport) -> list[tuple[Column, Cell]]:
         return []
     measures = [pair for pair in zip(table.columns, table.rows[0], strict=True) if pair[0].better]
     return sorted(measures, key=lambda pair: pair[0].name != report.lead)
-
-
-def _measured(report: ScoreReport) -> tuple[str, str]:
-    """Return the name and the value of the measure that a report is about; empty where there is none."""
-    for column, cell in _measures(report)[:1]:
-        return column.title, column.shown(cell) + _unit(column)
-    return "", ""
 
 
 def _unit(column: Column) -> str:
@@ -146,19 +136,16 @@ def _figures(reports: Sequence[ScoreReport]) -> str:
     return f'<dl class="figures">\n{"".join(pairs)}</dl>\n' if len(pairs) > 1 else ""
 
 
-def _sentence(report: ScoreReport) -> str:
-    """Return a sentence with a score: its measure over its clips; empty where it has none."""
-    name, value = _measured(report)
-    return f"{name} {value} over {report.over}." if name and report.over else ""
-
-
-def _side_by_side(reports: Sequence[ScoreReport]) -> str:
-    """Return a sentence with several scores; empty unless all are read by one measure."""
-    measures = [_measured(report) for report in reports]
-    if len({name for name, _ in measures}) > 1 or not measures[0][0]:
+def _sentence(reports: Sequence[ScoreReport]) -> str:
+    """Return a sentence with scores, over its clips where it is one; empty unless all are read by one measure."""
+    leads = [_measures(report)[:1] for report in reports]
+    if not all(leads) or len({column.title for pairs in leads for column, _ in pairs}) > 1:
         return ""
-    values = [f"{report.system} {value}" for report, (_, value) in zip(reports, measures, strict=True)]
-    return f"{measures[0][0]}: {listed(values)}."
+    values = [column.shown(cell) + _unit(column) for pairs in leads for column, cell in pairs]
+    title = leads[0][0][0].title
+    if len(reports) == 1:
+        return f"{title} {values[0]} over {reports[0].over}." if reports[0].over else ""
+    return f"{title}: {listed([f'{report.system} {value}' for report, value in zip(reports, values, strict=True)])}."
 
 
 # --- panels ------------------------------------------------------------------------------------------------
@@ -173,12 +160,12 @@ def _panel(inside: str, kind: str = "") -> str:
 
 
 def _panels(section: Section, options: Options, heading: str) -> Iterator[str]:
-    told = _list(section.urgent)
+    notices = _list(section.urgent)
     if section.notices:
-        what = plural(len(section.notices), "more notice" if told else "notice")
-        told += f"<details>\n<summary>{what}</summary>\n{_list(section.notices)}</details>\n"
-    if told:
-        yield _panel(f"<{heading}>Notices</{heading}>\n{told}", "whole")
+        what = plural(len(section.notices), "more notice" if notices else "notice")
+        notices += f"<details>\n<summary>{what}</summary>\n{_list(section.notices)}</details>\n"
+    if notices:
+        yield _panel(f"<{heading}>Notices</{heading}>\n{notices}", "whole")
     yield from (_panel(_table(table, options)) for table in section.tables if table.rows)
     if section.settings or section.signature:
         signed = f"<dt>Signature</dt><dd><code>{safe(section.signature)}</code></dd>\n" if section.signature else ""
@@ -187,29 +174,32 @@ def _panels(section: Section, options: Options, heading: str) -> Iterator[str]:
 
 
 def _list(notices: Sequence[Notice]) -> str:
-    return f'<ul class="told">\n{"".join(map(_item, notices))}</ul>\n' if notices else ""
-
-
-def _item(notice: Notice) -> str:
-    kind = "warning" if notice.grave else "info"
-    name = f"<strong>{'Careful, ' if notice.grave else ''}{safe(notice.name)}:</strong> " if notice.name else ""
-    return f'<li class="{kind}">{name}{safe(notice.text)}</li>\n'
+    entries = []
+    for notice in notices:
+        kind, careful = ("warning", "Careful, ") if notice.grave else ("info", "")
+        name = f"<strong>{careful}{safe(notice.name)}:</strong> " if notice.name else ""
+        entries.append(f'<li class="{kind}">{name}{safe(notice.text)}</li>\n')
+    return f'<ul class="told">\n{"".join(entries)}</ul>\n' if entries else ""
 
 
 # --- tables ------------------------------------------------------------------------------------------------
 
 
 def _table(table: Table, options: Options) -> str:
-    columns, numeric = table.columns, table.numeric
-    heads = [_header(column, right) for column, right in zip(columns, numeric, strict=True)]
+    columns, classes = table.columns, [' class="n"' if right else "" for right in table.numeric]
+    heads = []
+    for column, aligned in zip(columns, classes, strict=True):
+        meaning = f' title="{safe(column.meaning)}"' if column.meaning else ""
+        head = f'<th scope="col"{aligned}{meaning}>{safe(column.named)}{_arrow(column)}</th>'
+        heads.append(head if column.named else "<td></td>")
     view = options.clip_page if columns[0].name == "clip" else None
     rows, few = [], False
     for row in table.rows:
-        first, *rest = map(_cell, row, columns)
-        cells = [f"<td{_right(right)}>{cell}</td>" for cell, right in zip(rest, numeric[1:], strict=True)]
+        first, *others = map(_cell, row, columns)
+        cells = [f"<td{aligned}>{cell}</td>" for cell, aligned in zip(others, classes[1:], strict=True)]
         few |= any(isinstance(cell, WeakInterval) for cell in row)
-        command, there = ("", False) if view is None else view(str(row[0]))
-        if there:
+        command, written = ("", False) if view is None else view(str(row[0]))
+        if written:
             first = f'<a href="./{safe(quote(page_name(str(row[0]))))}" title="{safe(command)}">{first}</a>'
         rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
     hints = ["*: intervals that rest on few clips or questions."] if few else []
@@ -223,13 +213,6 @@ def _table(table: Table, options: Options) -> str:
         f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
         + "".join(f'<p class="hint">{hint}</p>\n' for hint in hints)
     )
-
-
-def _header(column: Column, right: bool) -> str:
-    meaning = f' title="{safe(column.meaning)}"' if column.meaning else ""
-    if not column.named:
-        return "<td></td>"
-    return f'<th scope="col"{_right(right)}{meaning}>{safe(column.named)}{_arrow(column)}</th>'
 
 
 def _arrow(column: Column) -> str:
@@ -249,16 +232,11 @@ def _cell(cell: Cell, column: Column) -> str:
     )
 
 
-def _right(right: bool) -> str:
-    return ' class="n"' if right else ""
-
-
 # --- findings ----------------------------------------------------------------------------------------------
 
 
 def _findings(section: Section, report: Report, options: Options) -> Iterator[str]:
     """Yield the counts by rule, then each finding with its line, as on a terminal."""
-    rest = "".join(f'<p class="hint">{safe(notice.text)}</p>\n' for notice in section.notices)
     for table in section.tables:
         if table.name == "rules":
             few = " open" if len(table.rows) <= _FEW else ""
@@ -270,38 +248,35 @@ def _findings(section: Section, report: Report, options: Options) -> Iterator[st
             yield _panel(_table(table, options), "whole")
         else:
             groups = by_cause(report.findings, options.max_per_rule)[0]
-            found = "".join(_finding(group, report, options) for group in groups)
-            yield _panel(f'<h2>Findings</h2>\n<ul class="told">\n{found}</ul>\n', "whole")
-    if rest:
-        yield _panel(f"<h2>Notices</h2>\n{rest}", "whole")
+            entries = "".join(_finding(group, report, options) for group in groups)
+            yield _panel(f'<h2>Findings</h2>\n<ul class="told">\n{entries}</ul>\n', "whole")
+    if section.notices:
+        notices = "".join(f'<p class="hint">{safe(notice.text)}</p>\n' for notice in section.notices)
+        yield _panel(f"<h2>Notices</h2>\n{notices}", "whole")
 
 
 def _finding(group: Sequence[Finding], report: Report, options: Options) -> str:
     finding = group[0]
     severity, code = finding.severity.value, safe(finding.code)
-    known = options.catalogue.get(finding.code)
-    name = f' <span class="hint">{safe(known.name)}</span>' if known is not None else ""
-    rule = f'<a href="{safe(known.url)}">{code}</a>' if known is not None and known.url else code
+    described = options.catalogue.get(finding.code)
+    name = "" if described is None else f' <span class="hint">{safe(described.name)}</span>'
+    rule = code if described is None or not described.url else f'<a href="{safe(described.url)}">{code}</a>'
     where = f"{spread(group, report)}, e.g. " if len(group) > 1 else ""
     marked = f"<strong>{rule}{fix_mark(finding.fixable)}</strong> {severity}{name}"
     hint = f'<p class="hint">Hint: {safe(finding.hint)}</p>\n' if finding.hint else ""
     also = f'<p class="hint">{safe(others(group))}</p>\n' if len(group) > 1 else ""
     head = f"{where}<code>{safe(place(finding))}</code> {marked}<br>{safe(message(finding))}"
-    return f'<li class="{severity}">{head}\n{_excerpt(finding)}{hint}{also}</li>\n'
-
-
-def _excerpt(finding: Finding) -> str:
-    """The line of a finding with a caret below it; wide characters may move that, the line itself is marked as well."""
-    if finding.excerpt is None:
-        return ""
-    view = fit(finding.excerpt, finding.column or 1, finding.end_column, _ROOM)
-    number = "" if finding.line is None else str(finding.line)
-    text, caret = html.escape(view.text), ""
-    if finding.column is not None:
-        before, marked, behind = view.text[: view.start], view.text[view.start : view.end], view.text[view.end :]
-        text = f"{html.escape(before)}<mark>{html.escape(marked)}</mark>{html.escape(behind)}"
-        caret = f'{" " * len(number)} | {" " * view.indent}<mark aria-hidden="true">{"^" * view.carets}</mark>\n'
-    return f'<pre tabindex="0">{number} | {text}\n{caret}</pre>\n'
+    excerpt = ""
+    if finding.excerpt is not None:  # with a caret below it, which wide characters may move: it is marked as well
+        view = fit(finding.excerpt, finding.column or 1, finding.end_column, _ROOM)
+        number = "" if finding.line is None else str(finding.line)
+        text, caret = html.escape(view.text), ""
+        if finding.column is not None:
+            before, value, behind = view.text[: view.start], view.text[view.start : view.end], view.text[view.end :]
+            text = f"{html.escape(before)}<mark>{html.escape(value)}</mark>{html.escape(behind)}"
+            caret = f'{" " * len(number)} | {" " * view.indent}<mark aria-hidden="true">{"^" * view.carets}</mark>\n'
+        excerpt = f'<pre tabindex="0">{number} | {text}\n{caret}</pre>\n'
+    return f'<li class="{severity}">{head}\n{excerpt}{hint}{also}</li>\n'
 
 
 # --- notebooks: a line, notices, and tables by pandas, no longer than can be looked at --------------------------------

@@ -19,7 +19,7 @@ READABLE = 100
 
 
 def text(subject: Subject, options: Options) -> Iterator[str]:
-    """Findings or scores as :func:`seldio.reports.terminal.text` lays them out, if there is more than a verdict."""
+    """Return a report as :func:`seldio.reports.terminal.text` lays it out, if there is more than a verdict."""
     if isinstance(subject, Report) and not (subject.findings or subject.heard or options.color or options.wrap):
         return iter([f"{verdict(subject)}\n"])
     from seldio.reports import terminal
@@ -28,10 +28,10 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
 
 
 def screen(stream: TextIO) -> tuple[bool, int, bool]:
-    """Whether to use colours on *stream*, its width in cells, and whether it is a terminal; honours ``NO_COLOR``."""
-    known = os.environ
-    if not (stream.isatty() or known.get("FORCE_COLOR") or known.get("TTY_COMPATIBLE") == "1"):
-        return False, int(known["COLUMNS"]) if known.get("COLUMNS", "").isdigit() else DEFAULT_WIDTH, False
+    """Return whether to use colours on *stream*, its width in cells, and if it is a terminal; honours ``NO_COLOR``."""
+    if not (stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE") == "1"):
+        width = os.environ.get("COLUMNS", "")
+        return False, int(width) if width.isdigit() else DEFAULT_WIDTH, False
     from seldio.reports import terminal
 
     return terminal.screen(stream)
@@ -41,7 +41,7 @@ _INDENTED = re.compile(r" *\S+ {2,}| +")
 
 
 def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:
-    """*lines* as *stream* shows them: on a terminal long ones are broken between words, below their second column.
+    """Return *lines* as *stream* shows them: on a terminal long ones are broken between words, below the second column.
 
     Where *fill* is asked for, lines that follow one another are one paragraph, but for those of an example.
     """
@@ -49,7 +49,12 @@ def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:
     if not terminal and not os.environ.get("COLUMNS", "").isdigit():
         return lines
     width, shown = max(min(width, READABLE), 2 * LEAST_ROOM), []
-    for line in (_filled(lines) if fill else lines).split("\n"):
+    if fill:  # each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are
+        blocks = lines.split("\n\n")
+        lines = "\n\n".join(
+            block if block.startswith("Example:") else re.sub(r"(?<!:)\n *", " ", block) for block in blocks
+        )
+    for line in lines.split("\n"):
         start = _INDENTED.match(line)
         indent = start.end() if start is not None and start.end() < width // 2 else 0
         broken = textwrap.wrap(
@@ -57,9 +62,3 @@ def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:
         )
         shown += broken if len(line) > width and " " in line[indent:].strip() else [line]
     return "\n".join(shown)
-
-
-def _filled(text: str) -> str:
-    """Return *text* with each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are."""
-    blocks = text.split("\n\n")
-    return "\n\n".join(one if one.startswith("Example:") else re.sub(r"(?<!:)\n *", " ", one) for one in blocks)

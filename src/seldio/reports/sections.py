@@ -14,13 +14,11 @@ from typing import Any, NamedTuple
 
 from seldio.findings import JSON_KEYS, SINGLY, Finding, Heard, Report, Rule, Severity
 from seldio.reports.tables import (
-    Cell,
     Column,
     Interval,
     Notice,
     Options,
     Phrase,
-    ScoreReport,
     Subject,
     Table,
     in_order,
@@ -50,44 +48,40 @@ def sections(subject: Subject, options: Options) -> list[Section]:
     """Return the sections to show: of findings the rules and places, of scores the systems side by side, then each."""
     if isinstance(subject, Report):
         return [_findings(subject, options)]
-    several = len(subject) > 1
+    several, first = len(subject) > 1, subject[0]
+    profiles = [f", profile {report.profile}" if report.profile else "" for report in subject]
+    headlines = [printable(report.system + profile) for report, profile in zip(subject, profiles, strict=True)]
+    # notices to read before the numbers, those of several systems once for one cause
+    distinct = len({report.system for report in subject}) == len(subject)
+    names = [report.system for report in subject] if distinct else headlines
+    grave = [[notice for notice in report.notices if notice.grave or notice.first] for report in subject]
+    urgent = in_order(said_of(names, grave))
     if options.table is not None:
-        return [_one_table(subject, options.table)]
-    urgent = _grave(subject)
-    if not several:
-        return [_of_system(subject[0], urgent, subject[0].tables)]
-    together = Section("Systems", urgent=urgent, tables=[side_by_side(subject).briefly], lead=subject[0].lead)
-    return [together, *(_of_system(report, (), report.tables[1:]) for report in subject)]
-
-
-def _of_system(report: ScoreReport, urgent: Sequence[Notice], tables: Sequence[Table]) -> Section:
-    in_use = {name: value for name, value in report.settings.items() if not (value is None or value is False)}
-    section = Section(_headline(report), printable(report.title), printable(report.over), _settings(report.settings))
-    return section._replace(
-        chosen=_settings(in_use),
-        urgent=urgent,
-        tables=[table.briefly for table in tables],
-        notices=[notice for notice in report.notices if not (notice.grave or notice.first)],
-        signature=printable(report.signature),
-        verdict=printable(report.verdict),
-        lead=report.lead,
-    )
-
-
-def _one_table(reports: Sequence[ScoreReport], name: str) -> Section:
-    """Return a table that was asked for, with what must be known about it: systems side by side."""
-    several, table = len(reports) > 1, side_by_side(reports, name).briefly
-    headline = printable(table.title) if several else f"{_headline(reports[0])}: {printable(table.title)}"
-    signature = "" if several else printable(reports[0].signature)
-    return Section(headline, urgent=_grave(reports), tables=[table], lead=reports[0].lead, signature=signature)
-
-
-def _grave(reports: Sequence[ScoreReport]) -> tuple[Notice, ...]:
-    """Return the notices to read before the numbers: those of several systems once for one cause."""
-    distinct = len({report.system for report in reports}) == len(reports)
-    names = [report.system if distinct else _headline(report) for report in reports]
-    notices = [[notice for notice in report.notices if notice.grave or notice.first] for report in reports]
-    return in_order(said_of(names, notices))
+        table = side_by_side(subject, options.table).briefly
+        headline = printable(table.title) if several else f"{headlines[0]}: {printable(table.title)}"
+        signature = "" if several else printable(first.signature)
+        return [Section(headline, urgent=urgent, tables=[table], lead=first.lead, signature=signature)]
+    shown = [
+        Section(
+            headline,
+            printable(report.title),
+            printable(report.over),
+            _settings(report.settings),
+            chosen=_settings(
+                {name: value for name, value in report.settings.items() if value is not None and value is not False}
+            ),
+            urgent=() if several else urgent,
+            tables=[table.briefly for table in (report.tables[1:] if several else report.tables)],
+            notices=[notice for notice in report.notices if not (notice.grave or notice.first)],
+            signature=printable(report.signature),
+            verdict=printable(report.verdict),
+            lead=report.lead,
+        )
+        for headline, report in zip(headlines, subject, strict=True)
+    ]
+    if several:
+        shown.insert(0, Section("Systems", urgent=urgent, tables=[side_by_side(subject).briefly], lead=first.lead))
+    return shown
 
 
 def meanings(subject: Subject, options: Options) -> list[tuple[str, str]]:
@@ -106,7 +100,8 @@ def details(subject: Subject) -> str:
         return ""
     tables = [table for report in subject for table in report.tables]
     titles = dict.fromkeys(printable(table.title) for table in tables if table.aside and table.rows)
-    rows = [f"{plural(table.beyond, 'more row')} of {printable(table.name)}" for table in tables if table.beyond]
+    beyond = [(table.name, len(table.rows) - table.top) for table in tables if table.top is not None]
+    rows = [f"{plural(count, 'more row')} of {printable(name)}" for name, count in beyond if count > 0]
     small = sum(not (notice.grave or notice.first) for report in subject for notice in report.notices)
     notices = [plural(small, "more notice")] if small else []
     meaning = ["the meaning of the columns"] if meanings(subject, Options()) else []
@@ -114,25 +109,21 @@ def details(subject: Subject) -> str:
     return f"--details adds: {'; '.join(left_out)}." if left_out else ""
 
 
-def _headline(report: ScoreReport) -> str:
-    return printable(f"{report.system}, profile {report.profile}" if report.profile else report.system)
-
-
 def _settings(settings: Mapping[str, object]) -> str:
-    return printable(", ".join(f"{name} {_setting(value)}" for name, value in settings.items()))
-
-
-def _setting(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    texts = []
+    for name, value in settings.items():
+        if isinstance(value, bool):
+            texts.append(f"{name} {'yes' if value else 'no'}")
+        else:
+            texts.append(f"{name} {'none' if value is None else f'{value:g}' if isinstance(value, float) else value}")
+    return printable(", ".join(texts))
 
 
 # --- findings ----------------------------------------------------------------------------------------------
 
 
 def findings_table(report: Report) -> Table:
-    """The findings that reports for programs list, a row for each, with the keys of the json report as columns."""
+    """Return the findings that reports for programs list, a row for each, with the keys of the json report."""
     columns = tuple(Column(name, name.replace("_", " ")) for name in JSON_KEYS)
     rows = (finding.as_dict() for finding in report.listed()[0])
     spelt = ({**row, "ranges": " ".join(map(_range, row["ranges"]))} for row in rows)
@@ -151,15 +142,24 @@ def _findings(report: Report, options: Options) -> Section:
     for finding in report.findings:
         before = worst.get(finding.code, finding.severity)
         worst[finding.code] = min(before, finding.severity, key=lambda severity: severity.rank)
-    rules = tuple(
-        (Phrase((_linked(code, options.catalogue),)), name_of(code, options.catalogue), worst[code].value, count)
+    linked = {code: ((code in options.catalogue and options.catalogue[code].url) or "text", code) for code in worst}
+    rules = [
+        (Phrase((linked[code],)), name_of(code, options.catalogue), worst[code].value, count)
         for code, count in report.by_rule().items()
-    )
+    ]
     shown, hidden = by_cause(report.findings, options.max_per_rule)
-    places = tuple(_place_row(group, report, options.catalogue) for group in shown)
+    places = []
+    for group in shown:
+        finding = group[0]
+        where = ("code", place(finding)), ("text", f", {spread(group, report)}" if len(group) > 1 else "")
+        mark = (("text", " "), ("code", "[*]")) if finding.fixable else ()
+        hint = (("break", " "), ("text", f"Hint: {finding.hint}")) if finding.hint else ()
+        text = ("text", message(finding)), *hint
+        places.append((Phrase(where), Phrase((linked[finding.code], *mark)), Phrase(text)))
     contents = ("rules", "Rule Name Severity Findings", rules), ("findings", "Place Rule Message", places)
     tables = [
-        Table(name, name, tuple(Column(head, head) for head in heads.split()), rows) for name, heads, rows in contents
+        Table(name, name, tuple(Column(head, head) for head in heads.split()), tuple(rows))
+        for name, heads, rows in contents
     ]
     tables += listening(report, options)
     notices = [Notice("", more(code, count)) for code, count in hidden.items()] + silence(report)
@@ -225,19 +225,6 @@ def silence(report: Report) -> list[Notice]:
     ]
 
 
-def _place_row(group: Sequence[Finding], report: Report, catalogue: Mapping[str, Rule]) -> tuple[Cell, ...]:
-    finding = group[0]
-    where = ("code", place(finding)), ("text", f", {spread(group, report)}" if len(group) > 1 else "")
-    mark = (("text", " "), ("code", "[*]")) if finding.fixable else ()
-    hint = (("break", " "), ("text", f"Hint: {finding.hint}")) if finding.hint else ()
-    rule = Phrase((_linked(finding.code, catalogue), *mark))
-    return Phrase(where), rule, Phrase((("text", message(finding)), *hint))
-
-
-def _linked(code: str, catalogue: Mapping[str, Rule]) -> tuple[str, str]:
-    return (code in catalogue and catalogue[code].url) or "text", code
-
-
 def place(finding: Finding) -> str:
     """Return ``path:line:column`` as far as they are known; not yet made printable."""
     return ":".join(str(part) for part in (finding.path, finding.line, finding.column) if part is not None)
@@ -265,11 +252,6 @@ def message(finding: Finding) -> str:
     return f"{finding.message} ({finding.count:,} times{lines})"
 
 
-def one_line(finding: Finding) -> str:
-    """Return ``path:line:column: CODE [*] message``, printable."""
-    return printable(f"{place(finding)}: {finding.code}{fix_mark(finding.fixable)} {message(finding)}")
-
-
 def name_of(code: str, catalogue: Mapping[str, Rule]) -> str:
     """Return the name of a rule, printable; empty when the catalogue does not know the code."""
     return printable(catalogue[code].name) if code in catalogue else ""
@@ -285,7 +267,13 @@ def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[F
     Returns:
         Groups of one or many findings, and by code how many more findings there are.
     """
-    findings = _causes_first(findings)
+    files: dict[str, int] = {}
+    for finding in findings:
+        files.setdefault(finding.path, len(files))
+    # what is to be known about a whole file behind what is wrong in it
+    findings = sorted(
+        findings, key=lambda each: (files[each.path], each.severity is Severity.INFO and each.column is None)
+    )
     if most is None:
         return [[finding] for finding in findings], {}
     cause = attrgetter("code", "severity", "hint")
@@ -303,17 +291,6 @@ def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[F
     left = Counter(finding.code for finding in findings)
     left.subtract(finding.code for group in shown for finding in group)
     return shown, {code: left[code] for code in sorted(left) if left[code]}
-
-
-def _causes_first(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """Return *findings* by file, and what is to be known about a whole file behind what is wrong in it."""
-    files: dict[str, int] = {}
-    for finding in findings:
-        files.setdefault(finding.path, len(files))
-    return sorted(
-        findings,
-        key=lambda each: (files[each.path], each.severity is Severity.INFO and each.column is None),
-    )
 
 
 def files_of(findings: Iterable[Finding]) -> int:
@@ -352,10 +329,14 @@ def summary_line(report: Report, catalogue: Mapping[str, Rule]) -> str:
 def verdict(report: Report) -> str:
     """Return in words, whether the data is in order, such as ``Not ready: 3 errors and 1 warning in 2 of 4 files``."""
     files = plural(report.files, "file")
+    missed = [heard for heard in report.heard if heard.outcome == "not heard"]
+    silent = sum(not heard.recording for heard in missed)
+    unheard = f"; {plural(len(missed) - silent, 'recording')} not compared with the sound" * (len(missed) > silent)
+    unheard += f"; {plural(silent, 'clip')} without a recording" * bool(silent)
     if not report.findings:
         if not report.files:
             return "Nothing was checked: 0 files."
-        return f"No findings: {files}{_not_compared(report)}." if _not_compared(report) else f"All clean: {files}."
+        return f"No findings: {files}{unheard}." if unheard else f"All clean: {files}."
     *most, last = _counts(report)
     counts = f"{', '.join(most)} and {last}" if most else last
     counts += f" ({report.places:,} places)" if report.places > len(report.findings) else ""
@@ -363,16 +344,8 @@ def verdict(report: Report) -> str:
     touched = files_of(report.findings)
     whole = report.files == 1 or touched > report.files or not all(_FILE.search(each.path) for each in report.findings)
     where = f"in {files}" if report.files == 1 else f"; {files} checked" if whole else f"in {touched:,} of {files}"
-    verdict = f"{'Not ready:' if failed else 'Ready, with'} {counts} {where}".replace(" ;", ";")
-    return f"{verdict}{_not_compared(report)}."
-
-
-def _not_compared(report: Report) -> str:
-    """Return how many recordings and clips nothing was heard of; empty where all were compared, or none was to be."""
-    missed = [heard for heard in report.heard if heard.outcome == "not heard"]
-    silent = sum(not heard.recording for heard in missed)
-    text = f"; {plural(len(missed) - silent, 'recording')} not compared with the sound" if len(missed) > silent else ""
-    return f"{text}; {plural(silent, 'clip')} without a recording" if silent else text
+    text = f"{'Not ready:' if failed else 'Ready, with'} {counts} {where}".replace(" ;", ";")
+    return f"{text}{unheard}."
 
 
 def conclusion(report: Report, catalogue: Mapping[str, Rule]) -> str:

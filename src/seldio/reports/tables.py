@@ -137,7 +137,7 @@ class Table(Displayed):
         return table_html(self)
 
     def worst_first(self, place: int) -> Table:
-        """The table with its rows by the column at *place*, the worst first; absent and undefined ones come last."""
+        """Return the table by the column at *place*, the worst rows first; absent and undefined ones come last."""
         sign = -1 if self.columns[place].better == "lower" else 1
         count = next((number for number, column in enumerate(self.columns) if column.name == "references"), place)
 
@@ -148,11 +148,6 @@ class Table(Displayed):
             return absent, 0.0 if math.isnan(value) else sign * value
 
         return dataclasses.replace(self, rows=tuple(sorted(self.rows, key=key)))
-
-    @property
-    def beyond(self) -> int:
-        """How many rows text without details leaves out."""
-        return 0 if self.top is None else max(len(self.rows) - self.top, 0)
 
     @property
     def briefly(self) -> Table:
@@ -287,7 +282,8 @@ class ScoreReport(Displayed):
         """Return the system, the verdict of a comparison or the first numbers, and the clips or questions in a line."""
         rows = [(table.columns[1:], row[1:]) for table in self.tables[:1] for row in table.rows[:1]]
         first = [pair for columns, row in rows for pair in zip(columns, row, strict=False)]
-        numbers = ", ".join(f"{one.title} {one.shown(cell)} {one.unit}".strip() for one, cell in first if cell != "")
+        shown = (f"{column.title} {column.shown(cell)} {column.unit}".strip() for column, cell in first if cell != "")
+        numbers = ", ".join(shown)
         return ": ".join(filter(None, (self.system, self.verdict.rstrip(".") or numbers or self.title, self.over)))
 
     def _repr_html_(self) -> str:
@@ -393,55 +389,48 @@ def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Tab
     """
     if all(report.tables[0].name == name and report.tables[0].columns[0].name == "system" for report in reports):
         name = None
-    found = [(report, table) for report in reports for table in report.tables if name in (None, table.name)]
+    chosen = [(report, table) for report in reports for table in report.tables if name in (None, table.name)]
     if name is None:
-        found = [(report, report.tables[0]) for report in reports]
-    if not found:
-        there = list(dict.fromkeys(table.name for report in reports for table in report.tables))
-        raise UsageError(f"unknown table {name!r}; choose from {listed(there, 20)}")
-    first = found[0][1]
+        chosen = [(report, report.tables[0]) for report in reports]
+    if not chosen:
+        names = list(dict.fromkeys(table.name for report in reports for table in report.tables))
+        raise UsageError(f"unknown table {name!r}; choose from {listed(names, 20)}")
+    first = chosen[0][1]
     if len(reports) == 1:
         return first
     columns: dict[tuple[str, str], Column] = {}
+    keys_of_tables = []  # all columns, before the first row
+    for report, table in chosen:
+        keys = []
+        for column in table.columns[1:]:
+            key = column.name, ""
+            same = columns.setdefault(key, column)
+            if (same.unit, same.better, same.meaning) != (column.unit, column.better, column.meaning):
+                key, title = (column.name, report.profile), f"{column.title} ({report.profile})"
+                called = f"{column.name}@{report.profile}"
+                columns.setdefault(key, dataclasses.replace(column, name=called, title=title))
+            keys.append(key)
+        keys_of_tables.append(keys)
     rows: dict[str, tuple[Cell, ...]] = {}
     shared: set[str] = set()
-    mixed = len({report.profile for report, _ in found}) > 1
-    placed = [_placed(report, table, columns) for report, table in found]  # all columns, before the first row
-    for (report, table), keys in zip(found, placed, strict=True):
+    mixed = len({report.profile for report, _ in chosen}) > 1
+    for (report, table), keys in zip(chosen, keys_of_tables, strict=True):
         for number, row in enumerate(table.rows):
             cells = dict(zip(keys, row[1:], strict=True))
-            rest = tuple(cells.get(key) for key in columns)
+            ordered = tuple(cells.get(key) for key in columns)
             system = report.system if number == 0 or name is not None else row[0]
             head = (system, *((report.profile,) if mixed else ()), *((row[0],) if name is not None else ()))
-            text = repr((report.system if number == 0 or name is not None else "", head, rest))
+            text = repr((report.system if number == 0 or name is not None else "", head, ordered))
             if number and name is None and text in rows:
                 shared.add(text)  # rows that several reports have, such as published ones, come once and last
-            rows.setdefault(text, (*head, *rest))
+            rows.setdefault(text, (*head, *ordered))
     profile = (Column("profile", "profile", meaning="the scoring profile"),) if mixed else ()
-    heads = (Column("system", "system"), *profile, *((first.columns[0],) if name is not None else ()))
-    ordered = sorted(rows, key=shared.__contains__)
-    title = f"{first.title}, systems side by side"
-    return Table(first.name, title, _unique((*heads, *columns.values())), tuple(rows[text] for text in ordered))
-
-
-def _placed(report: ScoreReport, table: Table, columns: dict[tuple[str, str], Column]) -> list[tuple[str, str]]:
-    """Return the keys of the columns of *table* but the first, which are entered into *columns*."""
-    keys = []
-    for column in table.columns[1:]:
-        key = column.name, ""
-        known = columns.setdefault(key, column)
-        if (known.unit, known.better, known.meaning) != (column.unit, column.better, column.meaning):
-            key, title = (column.name, report.profile), f"{column.title} ({report.profile})"
-            columns.setdefault(key, dataclasses.replace(column, name=f"{column.name}@{report.profile}", title=title))
-        keys.append(key)
-    return keys
-
-
-def _unique(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """Return the columns with a number behind a name that stood before."""
+    heads = [Column("system", "system"), *profile, *((first.columns[0],) if name is not None else ())]
+    heads += columns.values()
     times: dict[str, int] = {}
-    unique = []
-    for column in columns:
-        count = times[column.name] = times.get(column.name, 0) + 1
-        unique.append(column if count == 1 else dataclasses.replace(column, name=f"{column.name}_{count}"))
-    return tuple(unique)
+    for place, column in enumerate(heads):  # a number behind a name that stood before
+        times[column.name] = count = times.get(column.name, 0) + 1
+        if count > 1:
+            heads[place] = dataclasses.replace(column, name=f"{column.name}_{count}")
+    body = tuple(rows[text] for text in sorted(rows, key=shared.__contains__))
+    return Table(first.name, f"{first.title}, systems side by side", tuple(heads), body)

@@ -39,8 +39,6 @@ from seldio.reports.sections import (
     verdict,
 )
 from seldio.reports.tables import (
-    Cell,
-    Column,
     Interval,
     Notice,
     Options,
@@ -73,7 +71,7 @@ def screen(stream: TextIO) -> tuple[bool, int, bool]:
 
 
 def text(subject: Subject, options: Options) -> Iterator[str]:
-    """Findings with their lines and carets, at most a given number per rule, then the counts; or tables of scores."""
+    """Yield findings with their lines and carets, at most so many per rule, then the counts; or tables of scores."""
     # looks neither at the environment nor at a terminal
     console = Console(
         color_system="standard" if options.color else None,
@@ -84,22 +82,15 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
         highlight=False,
         width=DEFAULT_WIDTH if isinstance(subject, Report) else _VAST,
     )
-    if isinstance(subject, Report):
-        for block in _findings(subject, options):
-            plain = isinstance(block, Text)
-            with console.capture() as capture:
-                console.print(block, soft_wrap=plain, width=None if plain else _VAST)
-            shown = capture.get()
-            yield shown if plain or options.color else "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
-        return
-    for block in _scores(subject, options):
-        needed = sum((column.width or 0) + _GAP for column in block.columns) if isinstance(block, Grid) else 0
-        tabular = isinstance(block, Grid) and block.columns[0].width is not None
-        width = max(options.width, needed - _GAP) if tabular else min(options.width, READABLE)
+    of_findings = isinstance(subject, Report)
+    for block in _findings(subject, options) if isinstance(subject, Report) else _scores(subject, options):
+        plain, width = of_findings and isinstance(block, Text), _VAST if of_findings else min(options.width, READABLE)
+        if not of_findings and isinstance(block, Grid) and block.columns[0].width is not None:  # a table
+            width = max(options.width, sum((column.width or 0) + _GAP for column in block.columns) - _GAP)
         with console.capture() as capture:
-            console.print(block, width=width)
+            console.print(block, soft_wrap=plain, width=None if plain else width)
         shown = capture.get()
-        yield shown if options.color else "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
+        yield shown if plain or options.color else "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
 
 
 # --- findings ----------------------------------------------------------------------------------------------
@@ -151,12 +142,12 @@ def _by_rule(
     everything: dict[str, list[Finding]] = {}
     for finding in report.findings:
         everything.setdefault(finding.code, []).append(finding)
-    for code, found in sorted(everything.items(), key=lambda item: (_worst(item[1]).rank, item[0])):
-        worst = min(found, key=lambda finding: finding.severity.rank)
+    for code, findings in sorted(everything.items(), key=lambda item: (_worst(item[1]).rank, item[0])):
+        worst = min(findings, key=lambda finding: finding.severity.rank)
         name = name_of(code, options.catalogue)
         block = Text.assemble(*_rule(worst), f"  {name}")
-        if len(found) > 1:
-            block.append(f": {len(found):,} findings {spread(found, report)}", "bold")
+        if len(findings) > 1:
+            block.append(f": {len(findings):,} findings {spread(findings, report)}", "bold")
         block.append("\n")
         groups = [group for group in shown if group[0].code == code]
         quoted = False
@@ -294,7 +285,7 @@ def _pairs(rows: Iterable[tuple[Text, Text]], gap: int) -> Grid:
 
 
 def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]:
-    """A table, in as many parts as its columns need, each with the names of its rows; *lead* is in the first part."""
+    """Yield a table in as many parts as its columns need, each with the names of its rows; *lead* is in the first."""
     yield Text(printable(table.title), "bold")
     columns, numeric = [_column(table, number) for number in range(len(table.columns))], table.numeric
     full = [max(map(cell_len, column)) for column in columns]
@@ -326,17 +317,17 @@ def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]
 
 def _parts(wide: Sequence[int], name: int, width: int, lead: Sequence[int]) -> list[list[int]]:
     """Return the columns after the name, as many to a part as fit; where some do not, *lead* closes the first part."""
-    kept = [number for number in lead if sum(wide[1:]) + _GAP * (len(wide) - 1) > width - name]
+    leading = [number for number in lead if sum(wide[1:]) + _GAP * (len(wide) - 1) > width - name]
     parts: list[list[int]] = [[]]
-    left = width - name - sum(wide[number] + _GAP for number in kept)
-    for number in sorted({*range(1, len(wide))} - {*kept}):
-        if wide[number] + _GAP > left and (parts[-1] or kept):
-            parts[-1] += kept
+    left = width - name - sum(wide[number] + _GAP for number in leading)
+    for number in sorted({*range(1, len(wide))} - {*leading}):
+        if wide[number] + _GAP > left and (parts[-1] or leading):
+            parts[-1] += leading
             parts.append([])
-            left, kept = width - name, []
+            left, leading = width - name, []
         parts[-1].append(number)
         left -= wide[number] + _GAP
-    parts[-1] += kept
+    parts[-1] += leading
     return parts
 
 
@@ -346,7 +337,12 @@ def _column(table: Table, number: int) -> list[str]:
     cells = [row[number] for row in table.rows]
     if not any(isinstance(cell, Interval) for cell in cells):
         return [column.header, *map(column.shown, cells)]
-    split = [_interval(cell, column) for cell in cells]
+    split = [
+        [column.number(part) for part in cell]
+        if isinstance(cell, Interval) and not isinstance(cell, UnreliableInterval)
+        else [column.shown(cell), "", ""]
+        for cell in cells
+    ]
     widths = [max(map(len, parts)) for parts in zip(*split, strict=True)]
     ends = widths[1] + widths[2] and widths[1] + widths[2] + len(" [, ]")
     aligned = ([part.rjust(width) for part, width in zip(parts, widths, strict=True)] for parts in split)
@@ -356,9 +352,3 @@ def _column(table: Table, number: int) -> list[str]:
     for (value, low, high), star in zip(aligned, marks, strict=True):
         texts.append(f"{value} [{low}, {high}]{star}" if low.strip() else value + " " * ends + star)
     return texts
-
-
-def _interval(cell: Cell, column: Column) -> list[str]:
-    if isinstance(cell, Interval) and not isinstance(cell, UnreliableInterval):
-        return [column.number(each) for each in cell]
-    return [column.shown(cell), "", ""]

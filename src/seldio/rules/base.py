@@ -24,7 +24,7 @@ from seldio.formats.base import FileRows, Ints, LabelReading
 from seldio.formats.datasets import DatasetSpec, counted
 from seldio.formats.label_csv import Dialect
 from seldio.reader_rules import RECORDS
-from seldio.rules.registry import rule_of
+from seldio.rules import rule_of
 from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped
@@ -105,7 +105,7 @@ class Labels:
         return self.fields.issuperset(fields)
 
     def column(self, field: str) -> Any:
-        """A column as a numpy array; unknown ones are NaN (floats), -1 (whole numbers) or empty (text); lists stay."""
+        """Return a column as an array; what is unknown is NaN, -1 (in whole numbers) or empty (text); lists stay."""
         if field not in self._columns:
             chunk = self.reading.table[field].combine_chunks()
             if pa.types.is_list(chunk.type):
@@ -280,9 +280,10 @@ class Labels:
     def twins_apart(self) -> tuple[Ints, Ints]:
         """The pairs of :attr:`twins` that are in two places."""
         first, second = self.twins
-        values = [self.ordered(field) for field in POSITION if field in self.fields]
-        apart = np.logical_or.reduce([np.zeros(len(first), bool), *(one[first] != one[second] for one in values)])
-        return first[apart], second[apart]
+        moved = np.zeros(len(first), bool)
+        for values in (self.ordered(field) for field in POSITION if field in self.fields):
+            moved |= values[first] != values[second]
+        return first[moved], second[moved]
 
     @cached_property
     def datasets(self) -> Sequence[DatasetSpec | None]:
@@ -299,11 +300,11 @@ class Labels:
         """
         first, second = self._pairs("source")
         azimuth, level = self.ordered("azimuth"), np.abs(self.ordered("elevation")) < STEEP
-        apart = np.abs((azimuth[first] - azimuth[second] + 180) % 360 - 180) > WIDEST
-        apart &= level[first] & level[second] & (self.ordered("source")[first] > 0)
-        known = np.array([one is not None for one in self.datasets], bool)  # others may number them by class
-        apart[apart] = known[self.owners(self.rows(first[apart]))]
-        return first[apart], second[apart]
+        far = np.abs((azimuth[first] - azimuth[second] + 180) % 360 - 180) > WIDEST
+        far &= level[first] & level[second] & (self.ordered("source")[first] > 0)
+        numbered = np.array([spec is not None for spec in self.datasets], bool)  # others may number them by class
+        far[far] = numbered[self.owners(self.rows(first[far]))]
+        return first[far], second[far]
 
     # --- findings ----------------------------------------------------------------------------------
 
@@ -314,7 +315,7 @@ class Labels:
         return self.firsts(np.flatnonzero(marked))
 
     def firsts(self, rows: Ints) -> Iterator[int]:
-        """The rows to report among *rows* (ascending), which share a fault: a few per file, or one for all of them.
+        """Yield the rows to report among *rows* (ascending), which share a fault: a few per file, or one for all.
 
         One cause is one finding: where a file has more than a few such rows, the first one represents them all.
         """
@@ -334,7 +335,7 @@ class Labels:
         return finding.times(len(row.alike), part.lines(row.alike - part.first))
 
     def fault(self, file: int, field: str | None, *, fixable: bool = True, **words: Any) -> RowFault:
-        """A fault of a whole file, reported at its first row, with the *words* of the sentences of its record."""
+        """Return a fault of a whole file, reported at its first row, with the *words* of its record's sentences."""
         return RowFault(int(self.starts[file]), field, words, fixable=fixable)
 
     def value(self, name: str) -> Any:
@@ -389,8 +390,17 @@ def run(
             faults = (RowFault(row, columns[0]) for row in (labels.where(columns[0], left) if left.any() else ()))
         for fault in faults:
             file, field = labels.file_of(fault.row), columns[0] if columns else fault.field
-            if field is None or field not in but or not but[field][file]:
-                yield RowFinding(_reported(labels, rule_of(check), fault), file)
+            if field is not None and field in but and but[field][file]:
+                continue
+            rule, words = rule_of(check), _Words(labels, fault)
+            record = RECORDS[rule.code]
+            message = record["message"].format_map(words) if fault.message is None else fault.message
+            hint = record["hint"].format_map(words) if fault.hint is None else fault.hint
+            finding = labels.finding(rule, fault.row, fault.field, message, hint)
+            if fault.severity is not None or not fault.fixable:
+                severity = fault.severity or finding.severity
+                finding = dataclasses.replace(finding, severity=severity, fixable=finding.fixable and fault.fixable)
+            yield RowFinding(finding, file)
 
 
 class _Words(dict[str, Any]):
@@ -405,14 +415,3 @@ class _Words(dict[str, Any]):
             return self._labels.text(self._fault.row, self._fault.field)
         value = self._labels.value(name)
         return value[self._fault.row] if isinstance(value, np.ndarray) else value
-
-
-def _reported(labels: Labels, rule: Rule, fault: RowFault) -> Finding:
-    record, words = RECORDS[rule.code], _Words(labels, fault)
-    message = record["message"].format_map(words) if fault.message is None else fault.message
-    hint = record["hint"].format_map(words) if fault.hint is None else fault.hint
-    finding = labels.finding(rule, fault.row, fault.field, message, hint)
-    if fault.severity is None and fault.fixable:
-        return finding
-    severity = fault.severity or finding.severity
-    return dataclasses.replace(finding, severity=severity, fixable=finding.fixable and fault.fixable)

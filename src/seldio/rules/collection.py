@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -45,12 +46,8 @@ class FramedClip(NamedTuple):
     frames: Ints
     hop: Fraction  # seconds between frames
     end: int | None  # the first frame behind its recording, or behind its labels where nobody knows that
-    known: bool  # whether it is that of the recording
-
-    @property
-    def behind(self) -> Ints:
-        """The rows past the end."""
-        return np.flatnonzero(self.frames >= self.end) if self.end is not None else np.zeros(0, np.int64)
+    sure: bool  # whether it is that of the recording
+    behind: Ints  # the rows past the end
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,16 +89,18 @@ class Collection:
     @cached_property
     def framed(self) -> list[FramedClip]:
         """The frames of all files that have some."""
-        found = []
-        for reading in (one for one in self.readings if "frame" in one.table.column_names):
-            frames, hop = to_numpy(reading.table["frame"]), reading.format.hop
-            for part in (one for one in reading.parts if one.rows):
+        clips = []
+        for reading in (reading for reading in self.readings if "frame" in reading.table.column_names):
+            every, hop = to_numpy(reading.table["frame"]), reading.format.hop
+            for part in (part for part in reading.parts if part.rows):
                 length, end = self.expected.get(part.origin.clip), reading.format.clip_frames
-                known = length is not None or end is not None
-                length = length if known else self.labelled.get(part.origin.clip)  # in frames of 100 ms
+                sure = length is not None or end is not None
+                length = length if sure else self.labelled.get(part.origin.clip)  # in frames of 100 ms
                 end = end if length is None else int(length * HOP / hop)
-                found.append(FramedClip(part, frames[part.first : part.first + part.rows], hop, end, known))
-        return found
+                frames = every[part.first : part.first + part.rows]
+                behind = np.zeros(0, np.int64) if end is None else np.flatnonzero(frames >= end)
+                clips.append(FramedClip(part, frames, hop, end, sure, behind))
+        return clips
 
     @property
     def where(self) -> str:
@@ -120,7 +119,7 @@ class Collection:
         return [group for group in self.others if layouts.intersection(group.like)]
 
     def spot(self, places: Sequence[TreePlace]) -> str:
-        """The path of one file, or of the folder that several have in common; that of the source if there is none."""
+        """Return the path of one file, or of the folder that several have in common, else that of the source."""
         if not self.entries or not places:
             return self.path
         if len(places) == 1:
@@ -130,9 +129,8 @@ class Collection:
         base = self.entries[0].path.removesuffix(self.entries[0].name)
         folders = [place.name.split("/")[:-1] for place in places]
         low, high = min(folders), max(folders)
-        pairs = enumerate(zip(low, high, strict=False))
-        same = next((at for at, (one, other) in pairs if one != other), min(len(low), len(high)))
-        return base + "/".join(low[:same]) if same else self.path
+        same = [first for first, last in takewhile(lambda pair: pair[0] == pair[1], zip(low, high, strict=False))]
+        return base + "/".join(same) if same else self.path
 
     def finding(self, rule: Rule, where: str | Sequence[TreePlace], *words: Any, **place: Any) -> Finding:
         """Return a finding of *rule* at a path, or at the :meth:`spot` of some places of a tree."""
@@ -144,7 +142,7 @@ class Collection:
         return bool(self.readings) and all(r.format.role in OF_SYSTEMS for r in self.readings)
 
 
-Found = Callable[..., Finding]
+MakeFinding = Callable[..., Finding]
 Thing = TypeVar("Thing")
 Key = TypeVar("Key", bound=Hashable)
 
@@ -160,7 +158,7 @@ def grouped(things: Iterable[Thing], key: Callable[[Thing], Key | None]) -> dict
 
 def by_folder(things: Iterable[Thing], name: Callable[[Thing], str]) -> list[list[Thing]]:
     """Return *things* by the folder of their names."""
-    return [inside for _, inside in sorted(grouped(things, lambda one: name(one).rpartition("/")[0]).items())]
+    return [inside for _, inside in sorted(grouped(things, lambda thing: name(thing).rpartition("/")[0]).items())]
 
 
 def probed(entry: Entry) -> tuple[Probe | None, str | None]:

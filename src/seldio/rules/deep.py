@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, partial
 from operator import attrgetter
@@ -28,8 +28,9 @@ from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.media.intensity import GAINS
 from seldio.parallel import parallel_map
+from seldio.rules import ERROR, WARNING, findings
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, Found, grouped
+from seldio.rules.collection import Collection, MakeFinding, grouped
 from seldio.rules.deep_causes import HeardCause, Verdict, judge
 from seldio.rules.deep_pieces import (
     FURTHEST,
@@ -52,7 +53,6 @@ from seldio.rules.deep_pieces import (
     summary,
     together,
 )
-from seldio.rules.registry import ERROR, WARNING, findings
 from seldio.text import listed, plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -89,10 +89,6 @@ class LabelledClip:
             return self
         return dataclasses.replace(self, frame=self.frame // step, hop=self.hop * step, step=step)
 
-    def label_frames(self, count: int) -> LabelFrames:
-        """Return the first *count* label frames."""
-        return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
-
 
 def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair | Heard]:
     """Yield the labels of each clip of a tree with each of its recordings, or that there is none."""
@@ -105,13 +101,14 @@ def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pai
         rows = dataclasses.replace(labelled[clip.metadata], place=places.get(clip.metadata))
         named: dict[Format | None, str | None] = {"foa": clip.foa, "mic": clip.mic, None: clip.audio}
         inside = {format: name for format, name in named.items() if name is not None}
-        recordings = ((entries[name], format) for format, name in inside.items() if name in entries)
-        pairs = [*recordings] if inside else [*_on_disk(tree, places[clip.metadata], lookup)]
-        if not pairs:
+        recordings = [(entries[name], format) for format, name in inside.items() if name in entries]
+        if not inside:
+            recordings = [*_on_disk(tree, places[clip.metadata], lookup)]
+        if not recordings:
             yield Heard(clip.clip, "", "", "not heard", "no recording was found")
-        for entry, format in pairs:
-            said = collection.own.array(entry.name) if collection.own else None
-            yield Pair(clip.clip, rows, entry, places.get(entry.name), format or said)
+        for entry, format in recordings:
+            declared = collection.own.array(entry.name) if collection.own else None
+            yield Pair(clip.clip, rows, entry, places.get(entry.name), format or declared)
 
 
 def _on_disk(tree: Tree, place: TreePlace, lookup: Lookup) -> Iterator[tuple[Entry, Format | None]]:
@@ -141,7 +138,14 @@ def rows_of(collection: Collection) -> dict[str, LabelledClip]:
             continue
         columns = [labels.column(name) for name in (("azimuth", "elevation") if polar else ("x", "y", "z"))]
         azimuth, elevation = columns if polar else geometry.to_polar(*columns)
-        names = _names_of(labels)
+        names: dict[int, str] = {}  # the classes by their number: the names in the file, or those of its vocabulary
+        if labels.has("class_id"):
+            numbers, first = np.unique(labels.column("class_id"), return_index=True)
+            spelt = labels.column("class_name")[first].tolist() if labels.has("class_name") else [""] * len(first)
+            label = vocabulary(reading.format.vocabulary).label if reading.format.vocabulary else "class {}".format
+            names = {
+                number: printable(name or label(number)) for number, name in zip(numbers.tolist(), spelt, strict=True)
+            }
         event = np.zeros(len(labels), np.int64)
         for name in ("class_id", "source"):
             if labels.has(name):
@@ -155,17 +159,6 @@ def rows_of(collection: Collection) -> dict[str, LabelledClip]:
     return clips
 
 
-def _names_of(labels: Labels) -> dict[int, str]:
-    """Return the classes of labels by their number: the names in the file, or those of its vocabulary."""
-    if not labels.has("class_id"):
-        return {}
-    numbers, first = np.unique(labels.column("class_id"), return_index=True)
-    spelt = labels.column("class_name")[first].tolist() if labels.has("class_name") else [""] * len(first)
-    class_list = labels.reading.format.vocabulary
-    label = vocabulary(class_list).label if class_list else "class {}".format
-    return {number: printable(name or label(number)) for number, name in zip(numbers.tolist(), spelt, strict=True)}
-
-
 class Pair(NamedTuple):
     """The labels of a clip and a recording of it; the format is None if no folder implies it."""
 
@@ -174,11 +167,6 @@ class Pair(NamedTuple):
     entry: Entry
     place: TreePlace | None
     format: Format | None
-
-    @property
-    def size(self) -> int:
-        """Bytes of the recording."""
-        return max(0, self.entry.size)
 
 
 #: Fewest clips of a format that are looked at together.
@@ -224,11 +212,6 @@ class Fit:
         return self.rows.path
 
     @property
-    def kind(self) -> str:
-        """The kind of its cause; empty without one."""
-        return self.verdict.cause.kind if self.verdict is not None else ""
-
-    @property
     def file(self) -> str:
         """The file name of the recording, printable."""
         return printable(self.recording.replace("\\", "/").rpartition("/")[2])
@@ -254,11 +237,14 @@ def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
     clips = {**every, fit.labels: fit.label_frames}
     if fit.verdict is not None:
         elsewhere, cause = other(fit.labels, clips, fit.sound_frames), fit.verdict.cause
-        turned = np.sum(evidence(fit.label_frames, fit.sound_frames.turned(cause.turn)))
+        sound = dataclasses.replace(fit.sound_frames, direction=fit.sound_frames.direction @ cause.turn.T)
+        turned = np.sum(evidence(fit.label_frames, sound))
         better = elsewhere is not None and (cause.reference or elsewhere.likelihood > turned + MARGIN)
         return elsewhere if better else None
-    explained = (shift(fit.label_frames, fit.sound_frames), other(fit.labels, clips, fit.sound_frames))
-    return max((one for one in explained if one is not None), key=lambda one: one.likelihood, default=None)
+    late, elsewhere = shift(fit.label_frames, fit.sound_frames), other(fit.labels, clips, fit.sound_frames)
+    if late is None or elsewhere is None:
+        return late or elsewhere
+    return elsewhere if elsewhere.likelihood > late.likelihood else late
 
 
 @dataclasses.dataclass(frozen=True)
@@ -280,32 +266,29 @@ class BlamedCause:
         return self.agree is False or (self.agree is None and self.cause.kind in IN_LABELS)
 
 
-class Symptom(NamedTuple):
-    """A fault of a recording, whatever its labels."""
-
-    fit: Fit
-    what: str  # a sentence
-    hint: str
-
-
 class Fits:
     """Recordings with four channels of a collection, each compared with the labels of its clip."""
 
     def __init__(self, collection: Collection, fits: Iterable[Fit]) -> None:
         self.collection, self.all = collection, list(fits)
         self._of_labels = grouped(self.all, attrgetter("labels"))
+        #: the label frames of each clip, by the path of its labels
+        self.label_frames = {fit.labels: fit.label_frames for fit in self.all}
 
-    def told(self, symptoms: Iterable[Symptom], found: Found) -> Iterator[Finding]:
-        """Yield a finding for each recording; one with their number where most recordings of a format have the same."""
-        for (format, what), same in grouped(symptoms, lambda one: (one.fit.format, one.what)).items():
+    def symptoms(self, faults: Iterable[tuple[Fit, str, str]], finding: MakeFinding) -> Iterator[Finding]:
+        """Yield a finding for each recording that has a fault, whatever its labels: a sentence, and what to do.
+
+        Where most recordings of a format have the same, it is one finding with their number.
+        """
+        for (format, what), same in grouped(faults, lambda fault: (fault[0].format, fault[1])).items():
             total = sum(fit.format == format for fit in self.all)
             if len(same) < MANY or 2 * len(same) <= total:
-                for one in same:
-                    yield found(one.fit.recording, f"{one.fit.file}: {what}", one.hint)
+                for fit, _, hint in same:
+                    yield finding(fit.recording, f"{fit.file}: {what}", hint)
                 continue
-            path = self.collection.spot([one.fit.place for one in same if one.fit.place is not None])
-            said = f"in {len(same):,} of {total:,} {format.upper()} recordings, {what}"
-            yield found(path, said, same[0].hint)
+            path = self.collection.spot([fit.place for fit, *_ in same if fit.place is not None])
+            message = f"in {len(same):,} of {total:,} {format.upper()} recordings, {what}"
+            yield finding(path, message, same[0][2])
 
     def siblings(self, fit: Fit) -> list[Fit]:
         """Return the other recordings of the same clip whose channels look right."""
@@ -317,76 +300,74 @@ class Fits:
         They disagree if they show the same cause: then the labels are wrong.
         """
         turns = np.stack((np.eye(3), cause.turn))
-        evidences = [one.pieces[0].evidence(turns).sum(axis=1) for fit in fits for one in self.siblings(fit)]
+        siblings = [sibling for fit in fits for sibling in self.siblings(fit)]
+        evidences = [sibling.pieces[0].evidence(turns).sum(axis=1) for sibling in siblings]
         return _better(*np.sum(evidences, axis=0)) if evidences and not cause.reference else None
 
     def agree_in_time(self, fit: Fit, shown: Shift | Other) -> bool | None:
         """Return the same, where *fit* shows another time or clip."""
         labels = self.label_frames[shown.clip] if isinstance(shown, Other) else fit.label_frames
         late = shown.frames if isinstance(shown, Shift) else 0
+        sounds = [sibling.sound_frames for sibling in self.siblings(fit)]
         evidences = [
-            (np.sum(evidence(fit.label_frames, one.sound_frames)), np.sum(evidence(labels, one.sound_frames, late)))
-            for one in self.siblings(fit)
+            (np.sum(evidence(fit.label_frames, sound)), np.sum(evidence(labels, sound, late))) for sound in sounds
         ]
         return _better(*np.sum(evidences, axis=0)) if evidences else None
 
     @cached_property
-    def label_frames(self) -> dict[str, LabelFrames]:
-        """The label frames of each clip, by the path of its labels."""
-        return {fit.labels: fit.label_frames for fit in self.all}
-
-    @cached_property
     def faults(self) -> list[BlamedCause]:
         """The causes that single recordings show, and not all of them; the same causes of one file are combined."""
-        others = {fit.recording for fit, one in self.timings if isinstance(one, Other)}
-        verdicts = ((fit, fit.verdict) for fit in self.apart if fit.recording not in others and not self.exchanged)
-        shown = (BlamedCause([fit], one, self.agree([fit], one.cause)) for fit, one in verdicts if one is not None)
+        timings, exchanged = self.timings
+        others = {fit.recording for fit, shown in timings if isinstance(shown, Other)}
+        single = [] if exchanged else [fit for fit in self.single if fit.recording not in others]
+        verdicts = ((fit, fit.verdict) for fit in single)
+        faults = (
+            BlamedCause([fit], verdict, self.agree([fit], verdict.cause))
+            for fit, verdict in verdicts
+            if verdict is not None
+        )
 
         def blamed(fault: BlamedCause) -> Hashable:
             fit = fault.fits[0]
             return fault.cause.kind, fit.labels if fault.in_labels else fit.recording, fault.agree
 
-        return [_together(same) for same in grouped(shown, blamed).values()]
+        return _combined(faults, blamed)
 
     @cached_property
     def shared(self) -> list[BlamedCause]:
         """Causes that all recordings of a format share, from the places of all of them; combined if both agree."""
-        shown: list[BlamedCause] = []
+        faults: list[BlamedCause] = []
         for format in FORMATS:
             fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
             if len(fits) < MANY:
                 continue
             verdict = judge({of: joined([fit.pieces[of] for fit in fits]) for of in fits[0].pieces}, format)
             if verdict is not None:
-                shown.append(BlamedCause(fits, verdict, self.agree(fits, verdict.cause)))
+                faults.append(BlamedCause(fits, verdict, self.agree(fits, verdict.cause)))
 
         def blamed(fault: BlamedCause) -> Hashable:
             # where labels are at fault the turn is that of the labels, however it is measured
             return fault.cause.kind, None if fault.agree is False else fault.verdict.cause.change.name, fault.agree
 
-        return [_together(same) for same in grouped(shown, blamed).values()]
+        return _combined(faults, blamed)
 
     @cached_property
-    def apart(self) -> list[Fit]:
+    def single(self) -> list[Fit]:
         """The recordings of formats that share no cause: it hides what single ones have."""
         shared = {fit.format for fault in self.shared for fit in fault.fits}
         return [fit for fit in self.all if fit.format not in shared]
 
     @cached_property
-    def timings(self) -> list[tuple[Fit, Shift | Other]]:
-        """The recordings whose labels fit at another time, or are those of another clip; all of them, not a part."""
-        return [(fit, one) for fit, one in self._timed if isinstance(one, Other) or not self.exchanged]
+    def timings(self) -> tuple[list[tuple[Fit, Shift | Other]], bool]:
+        """The recordings whose labels fit at another time or are those of another clip; whether most are the latter.
 
-    @cached_property
-    def _timed(self) -> list[tuple[Fit, Shift | Other]]:
-        found = ((fit, timing(fit, self.label_frames)) for fit in self.apart)
-        return [(fit, one) for fit, one in found if one is not None]
-
-    @cached_property
-    def exchanged(self) -> bool:
-        """Whether most labels are those of other clips: then another cause of a single clip would be chance."""
-        count = sum(isinstance(one, Other) for _, one in self._timed)
-        return count >= MANY and 2 * count >= len(self.all)
+        Where most labels are those of other clips, another cause of a single clip would be chance: there is none then.
+        """
+        shown = ((fit, timing(fit, self.label_frames)) for fit in self.single)
+        timings = [(fit, cause) for fit, cause in shown if cause is not None]
+        count = sum(isinstance(cause, Other) for _, cause in timings)
+        exchanged = count >= MANY and 2 * count >= len(self.all)
+        return [pair for pair in timings if isinstance(pair[1], Other) or not exchanged], exchanged
 
     @cached_property
     def misfits(self) -> list[tuple[Fit, float, float, int, bool]]:
@@ -396,30 +377,31 @@ class Fits:
         the labels fit another recording of the clip; one recording for each label file.
         """
         explained = {fit.labels for fault in self.faults for fit in fault.fits}
-        explained |= {fit.labels for fit, _ in self.timings}
-        found: dict[str, tuple[Fit, float, float, int, bool]] = {}
-        for fit in self.apart:
+        explained |= {fit.labels for fit, _ in self.timings[0]}
+        misfits: dict[str, tuple[Fit, float, float, int, bool]] = {}
+        for fit in self.single:
             pieces = fit.pieces[0]
             frames = int(pieces.frames.sum())
-            if not fit.intact or fit.labels in explained or pieces.whole < _MUCH or frames < _FRAMES:
+            if not fit.intact or fit.labels in explained or pieces.support.sum() < _MUCH or frames < _FRAMES:
                 continue
             error = np.degrees(np.arccos(np.clip(pieces.cosines(np.eye(3)), -1.0, 1.0)))
             share = float(pieces.frames[error <= 30].sum() / frames)
             middle = float(np.median(np.repeat(error, pieces.frames)))
             if share <= _MISFIT_SHARE and middle >= _OFF and pieces.places >= _FEWEST_PLACES:
-                siblings = [one.evidence for one in self.siblings(fit) if len(one.evidence)]
+                siblings = [sibling.evidence for sibling in self.siblings(fit) if len(sibling.evidence)]
                 other = any(share_within(pieces) >= _AGREED for pieces in siblings)
-                found.setdefault(fit.labels, (fit, share, middle, frames, other))
-        return list(found.values())
+                misfits.setdefault(fit.labels, (fit, share, middle, frames, other))
+        return list(misfits.values())
 
 
-def _together(same: list[BlamedCause]) -> BlamedCause:
-    """Return one cause, with the recordings of several equal ones."""
-    return dataclasses.replace(same[0], fits=[fit for fault in same for fit in fault.fits])
+def _combined(faults: Iterable[BlamedCause], key: Callable[[BlamedCause], Hashable]) -> list[BlamedCause]:
+    """Return one cause for those that have the same *key*, with the recordings of all of them."""
+    groups = grouped(faults, key).values()
+    return [dataclasses.replace(same[0], fits=[fit for fault in same for fit in fault.fits]) for same in groups]
 
 
 def _better(labelled: float, changed: float) -> bool | None:
-    """Whether unchanged labels explain the measurements better (log-likelihoods); None if neither clearly does."""
+    """Return whether unchanged labels explain the measurements better, by log-likelihoods; None if it is not clear."""
     clear = max(labelled, changed) > 0 and abs(labelled - changed) > _CLEAR
     return bool(labelled > changed) if clear else None
 
@@ -467,14 +449,17 @@ def judged(
     """Return the :class:`Fit` of a recording, from its sound field."""
     from seldio.media.intensity import unlike
 
-    labels = rows.label_frames(len(field) + FURTHEST)
+    count = len(field) + FURTHEST
+    labels = label_frames(rows.frame, rows.azimuth, rows.elevation, rows.event, count)
     directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
     by_reference = pieces(labels, directions)
     verdict = judge(by_reference, format) if taken is None and not turned else None
     sound = sound_frames(directions[0], field.activity())
     levels = unlike(field) if format == "foa" else None
-    apart = evidence_of(labels, directions[0])
-    return Fit(clip, rows, recording, place, format, taken, turned, labels, sound, by_reference, verdict, levels, apart)
+    errors = evidence_of(labels, directions[0])
+    return Fit(
+        clip, rows, recording, place, format, taken, turned, labels, sound, by_reference, verdict, levels, errors
+    )
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -482,7 +467,7 @@ def judged(
 _Timing = TypeVar("_Timing", Shift, Other)
 
 
-def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
+def directions(kind: str, fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
     """Yield a finding for each file with a cause of this kind, and one for all clips together if they share it."""
     for fault in fits.faults:
         if fault.cause.kind == kind:
@@ -490,8 +475,8 @@ def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
             path = fault.fits[0].labels if fault.in_labels else fault.fits[0].recording
             sure = any(fit.verdict is not None and fit.verdict.sure for fit in fault.fits)
             few = "" if sure else "few places, but clear: "
-            said = f"{few}{what} ({_evidence(fault.verdict)}; {_names(fault.fits)})"
-            yield found(path, said, hint, severity=ERROR if sure else WARNING)
+            message = f"{few}{what} ({_evidence(fault.verdict)}; {_names(fault.fits)})"
+            yield finding(path, message, hint, severity=ERROR if sure else WARNING)
     for fault in fits.shared:
         if fault.cause.kind == kind:
             what, hint = _explained(fault, "recordings")
@@ -499,7 +484,7 @@ def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
             counts = " and ".join(f"{count:,} {format.upper()}" for format, count in formats.items())
             places = [fit.rows.place if fault.agree is False else fit.place for fit in fault.fits]
             path = fits.collection.spot([place for place in places if place is not None])
-            yield found(path, f"in all {counts} recordings together, {what} ({_evidence(fault.verdict)})", hint)
+            yield finding(path, f"in all {counts} recordings together, {what} ({_evidence(fault.verdict)})", hint)
 
 
 def _explained(fault: BlamedCause, siblings: str) -> tuple[str, str]:
@@ -535,10 +520,10 @@ def by_file(fits: Fits, kind: type[_Timing]) -> Iterator[tuple[Fit, _Timing, boo
     With the clearest recording and its verdict, whether its siblings agree with the labels (see
     :meth:`Fits.agree_in_time`; then it is at fault, else the labels), and the names of all.
     """
-    shown = ((fit, one, fits.agree_in_time(fit, one)) for fit, one in fits.timings if isinstance(one, kind))
-    groups = grouped(shown, lambda one: (one[0].recording if one[2] else one[0].labels, bool(one[2])))
+    faults = ((fit, shown, fits.agree_in_time(fit, shown)) for fit, shown in fits.timings[0] if isinstance(shown, kind))
+    groups = grouped(faults, lambda fault: (fault[0].recording if fault[2] else fault[0].labels, bool(fault[2])))
     for group in groups.values():
-        fit, clearest, agree = max(group, key=lambda one: one[1].after)
+        fit, clearest, agree = max(group, key=lambda fault: fault[1].after)
         yield fit, clearest, agree, _names([fit for fit, _, _ in group])
 
 
@@ -546,40 +531,38 @@ def _names(fits: list[Fit]) -> str:
     return " and ".join(f"{fit.file} as {fit.format.upper()}" for fit in fits)
 
 
-def azimuths_mirrored(fits: Fits, found: Found) -> Iterator[Finding]:
-    return directions("mirrored", fits, found)
+def azimuths_mirrored(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    return directions("mirrored", fits, finding)
 
 
-def elevations_upside_down(fits: Fits, found: Found) -> Iterator[Finding]:
-    return directions("flipped", fits, found)
+def elevations_upside_down(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    return directions("flipped", fits, finding)
 
 
-def front_and_back_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
-    return directions("reversed", fits, found)
+def front_and_back_exchanged(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    return directions("reversed", fits, finding)
 
 
-def azimuths_rotated(fits: Fits, found: Found) -> Iterator[Finding]:
-    return directions("rotated", fits, found)
+def azimuths_rotated(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    return directions("rotated", fits, finding)
 
 
-def channels_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
-    return directions("order", fits, found)
+def channels_exchanged(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    return directions("order", fits, finding)
 
 
-def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
-    yield from directions("inverted", fits, found)
-    yield from fits.told(_inverted_capsules(fits), found)
-
-
-def _inverted_capsules(fits: Fits) -> Iterator[Symptom]:
+def channels_inverted(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    yield from directions("inverted", fits, finding)
+    capsules = []
     for fit in fits.all:
         if fit.turned and fit.taken is None:
             numbers = listed([str(channel + 1) for channel in fit.turned])
             what = f"channel {numbers} is" if len(fit.turned) == 1 else f"channels {numbers} are"
-            yield Symptom(fit, f"{what} inverted relative to the rest", "use the original")
+            capsules.append((fit, f"{what} inverted relative to the rest", "use the original"))
+    yield from fits.symptoms(capsules, finding)
 
 
-def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
+def other_array(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
     why = {
         "mic": "they are equally loud and nearly identical at low frequencies",
         "foa": "the first is as loud as the others together, and they differ at low frequencies",
@@ -588,44 +571,47 @@ def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
     for fit in fits.all:
         if fit.taken is not None:
             what = f"the channels look like {fit.taken.upper()}, not {fit.format.upper()}: {why[fit.taken]}"
-            symptoms.append(Symptom(fit, what, f"use the {fit.format.upper()} recording"))
-    yield from fits.told(symptoms, found)
+            symptoms.append((fit, what, f"use the {fit.format.upper()} recording"))
+    yield from fits.symptoms(symptoms, finding)
 
 
-def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
-    for fit, one, agree, names in by_file(fits, Shift):
-        time = f"{float(abs(one.frames) * fit.rows.hop):.1f} s"
-        count, moved = plural(abs(one.frames) * fit.rows.step, "label frame"), f"{-one.frames * fit.rows.step:+d}"
-        fits_now = f"{100 * one.before:.0f} % of isolated label frames fit as labelled, {100 * one.after:.0f} % after"
+def labels_shifted(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    for fit, moved, agree, names in by_file(fits, Shift):
+        time, late = f"{float(abs(moved.frames) * fit.rows.hop):.1f} s", moved.frames * fit.rows.step
+        count = plural(abs(late), "label frame")
+        fits_now = (
+            f"{100 * moved.before:.0f} % of isolated label frames fit as labelled, {100 * moved.after:.0f} % after"
+        )
         if agree:
-            side = "early" if one.frames > 0 else "late"
+            side = "early" if late > 0 else "late"
             message = (
                 f"{fit.file} ({fit.format.upper()}) sounds {time} {side} ({count}) relative to the labels, which fit "
                 f"the other recording of the clip: {fits_now} the shift"
             )
-            yield found(fit.recording, message, "use the original recording")
+            yield finding(fit.recording, message, "use the original recording")
         else:
-            side = "late" if one.frames > 0 else "early"
-            hint = f"add {moved} to each frame number"
+            side = "late" if late > 0 else "early"
+            hint = f"add {-late:+d} to each frame number"
             hint += "" if agree is False else "; if the recording was trimmed or padded, use the original instead"
-            yield found(fit.labels, f"labels look {time} {side} ({count}): {fits_now} the shift ({names})", hint)
+            yield finding(fit.labels, f"labels look {time} {side} ({count}): {fits_now} the shift ({names})", hint)
 
 
-def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
-    for fit, one, agree, names in by_file(fits, Other):
-        share = f"{printable(one.clip)} fits {100 * one.after:.0f} % of isolated label frames"
+def labels_of_another_clip(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    for fit, elsewhere, agree, names in by_file(fits, Other):
+        share = f"{printable(elsewhere.clip)} fits {100 * elsewhere.after:.0f} % of isolated label frames"
+        before = f"{100 * elsewhere.before:.0f} %"
         if agree:
             message = (
                 f"{fit.file} ({fit.format.upper()}) sounds like another clip: {share}; its own labels fit "
-                f"{100 * one.before:.0f} %, but also the other recording of the clip"
+                f"{before}, but also the other recording of the clip"
             )
-            yield found(fit.recording, message, "use the recording that belongs to the labels")
+            yield finding(fit.recording, message, "use the recording that belongs to the labels")
         else:
-            message = f"the labels seem to belong to another clip: {share}, these {100 * one.before:.0f} % ({names})"
-            yield found(fit.labels, message, "check which name is right")
+            message = f"the labels seem to belong to another clip: {share}, these {before} ({names})"
+            yield finding(fit.labels, message, "check which name is right")
 
 
-def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
+def labels_fit_badly(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
     for fit, share, middle, frames, fits_sibling in fits.misfits:
         numbers = (
             f"{100 * share:.0f} % of {plural(frames, 'label frame')} within 30°, the median is {middle:.0f}° off "
@@ -633,10 +619,11 @@ def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
         )
         if fits_sibling:
             message = f"the labels fit the other recording of the clip, but not this one, for no known cause: {numbers}"
-            yield found(fit.recording, message, "use the original recording")
+            yield finding(fit.recording, message, "use the original recording")
         else:
             message = f"the labels fit badly, and no known cause explains it: {numbers}"
-            yield found(fit.labels, message, "listen to it with seldio view --deep, or compare both with the originals")
+            hint = "listen to it with seldio view --deep, or compare both with the originals"
+            yield finding(fit.labels, message, hint)
 
 
 #: Fewest seconds and places, and smallest share within 30 degrees, of labels that fit.
@@ -646,36 +633,37 @@ _SECONDS, _PLACES, _SHARE = 5.0, 2, 0.5
 def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
     """Return what was heard of labels, recording by recording, then in all audible recordings of a format."""
     blamed = {fit.recording for fault in (*fits.faults, *fits.shared) for fit in fault.fits}
-    blamed |= {fit.recording for fit, _ in fits.timings}
+    blamed |= {fit.recording for fit, _ in fits.timings[0]}
     wrong = {fit.labels for fit, *_ in fits.misfits}
-    found = [*unheard]
+    results = [*unheard]
     for fit in fits.all:
-        one = summary(
-            fit.evidence, fit.rows.names, "fits", None, fit.clip, fit.recording, fit.format, float(fit.rows.hop)
-        )
-        outcome, why = _outcome(fit, one, fit.recording in blamed or fit.labels in wrong)
-        found.append(dataclasses.replace(one, outcome=outcome, why=why))
-    found.sort(key=lambda one: (one.clip or "", one.format, one.recording))
+        heard = summary(fit.evidence, fit.rows.names, fit.clip, fit.recording, fit.format, float(fit.rows.hop))
+        outcome, why = _outcome(fit, heard, fit.recording in blamed or fit.labels in wrong)
+        results.append(dataclasses.replace(heard, outcome=outcome, why=why))
+    results.sort(key=lambda heard: (heard.clip or "", heard.format, heard.recording))
     for format in FORMATS:
-        those = [fit for fit in fits.all if fit.format == format and fit.intact and len(fit.evidence)]
-        if len(those) > 1:
-            names = {kind: name for fit in those for kind, name in fit.rows.names.items()}
-            every = together([fit.evidence for fit in those])
+        audible = [fit for fit in fits.all if fit.format == format and fit.intact and len(fit.evidence)]
+        if len(audible) > 1:
+            names = {kind: name for fit in audible for kind, name in fit.rows.names.items()}
+            every = together([fit.evidence for fit in audible])
+            heard = summary(every, names, None, fits.collection.path, format, float(audible[0].rows.hop))
             outcome = "contradicted" if share_within(every) < _SHARE else "fits"
-            found.append(
-                summary(every, names, outcome, None, None, fits.collection.path, format, float(those[0].rows.hop))
-            )
-    return found
+            results.append(dataclasses.replace(heard, outcome=outcome))
+    return results
 
 
-def _outcome(fit: Fit, one: Heard, blamed: bool) -> tuple[str, str | None]:
-    """Return whether labels fit a recording; and why that is unclear, or why nothing was heard."""
+#: Degrees beyond which a mean difference remains; log-likelihood by which labels must fit better than mirrored ones.
+_REMAINS, _AUDIBLE = 5.0, 3.0
+
+
+def _outcome(fit: Fit, heard: Heard, blamed: bool) -> tuple[str, str | None]:
+    """Return whether labels fit a recording; and why that is unclear, why nothing was heard, or what remains."""
     if not fit.intact:
         return "contradicted", "its channels look wrong"
     if blamed:
         return "contradicted", None
     labels = fit.label_frames
-    if not one.events:
+    if not heard.events:
         if not labels.active.any():
             return "not heard", "there are no labels within the recording"
         if labels.alone.any():
@@ -683,32 +671,24 @@ def _outcome(fit: Fit, one: Heard, blamed: bool) -> tuple[str, str | None]:
         if not len(fit.pieces[0]):
             return "not heard", "no label frame has a single direction"
         return "unclear", "several sources are active in all label frames"
-    if one.seconds < _SECONDS:
-        return "unclear", f"a single source is heard for {one.seconds:g} s only"
-    if one.share is not None and one.share < _SHARE:
+    if heard.seconds < _SECONDS:
+        return "unclear", f"a single source is heard for {heard.seconds:g} s only"
+    if heard.share is not None and heard.share < _SHARE:
         return "unclear", "the labels fit badly, but no cause is clear"
-    if one.places < _PLACES:
+    if heard.places < _PLACES:
         return "unclear", "all sound comes from one direction"
-    return "fits", _remaining(fit, one)
-
-
-#: Degrees beyond which a mean difference remains; log-likelihood by which labels must fit better than mirrored ones.
-_REMAINS, _TOLD = 5.0, 3.0
-
-
-def _remaining(fit: Fit, one: Heard) -> str | None:
-    """Return by how much labels that fit are off, and what cannot be heard of them; None if nothing is left to say."""
-    said = []
-    sides = ((one.azimuth, "to the left", "to the right"), (one.elevation, "upwards", "downwards"))
+    # by how much labels that fit are off, and what cannot be heard of them
+    remarks = []
+    sides = ((heard.azimuth, "to the left", "to the right"), (heard.elevation, "upwards", "downwards"))
     for mean, more, less in sides:
         if mean is not None and (mean.low > _REMAINS or mean.high < -_REMAINS):
-            said.append(f"{abs(mean.value):.0f}° {more if mean.value > 0 else less} remain")
+            remarks.append(f"{abs(mean.value):.0f}° {more if mean.value > 0 else less} remain")
     flips = np.stack([np.eye(3), *(np.diag(np.where(np.arange(3) == axis, -1.0, 1.0)) for axis in range(3))])
     fits, *mirrored = fit.pieces[0].evidence(flips).sum(axis=1).tolist()
     for name, likelihood in zip(("front or back", "left or right", "elevation"), mirrored, strict=True):
-        if fits - likelihood <= _TOLD:
-            said.append(f"{name} cannot be heard")
-    return f"but {', and '.join(said)}" if said else None
+        if fits - likelihood <= _AUDIBLE:
+            remarks.append(f"{name} cannot be heard")
+    return "fits", f"but {', and '.join(remarks)}" if remarks else None
 
 
 # --- levels of FOA, which need no labels -------------------------------------------------------------------------
@@ -721,19 +701,19 @@ _FUMA, _SMALL = 3.9, 3.0
 _NEARLY = 1.3
 
 
-def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
-    told = [fit for fit in fits.all if fit.intact and fit.kind != "order"]
-    heard = [(fit, fit.unlike) for fit in told if fit.unlike is not None]
-    alone = [(fit, said) for fit, unlike in heard if (said := _gain(unlike, _LEFT)) is not None]
-    every = _gain(np.mean([unlike for _, unlike in heard], axis=0), _LEFT_TOGETHER) if len(heard) >= MANY else None
+def foa_gains(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    intact = [fit for fit in fits.all if fit.intact and (fit.verdict is None or fit.verdict.cause.kind != "order")]
+    levels = [(fit, fit.unlike) for fit in intact if fit.unlike is not None]
+    alone = [(fit, gain) for fit, unlike in levels if (gain := _gain(unlike, _LEFT)) is not None]
+    every = _gain(np.mean([unlike for _, unlike in levels], axis=0), _LEFT_TOGETHER) if len(levels) >= MANY else None
     if every is not None:
-        differ = [(fit, said) for fit, said in alone if said[0] != every[0]]
+        differ = [(fit, gain) for fit, gain in alone if gain[0] != every[0]]
         count = len(alone) - len(differ)
-        message = f"in all {len(heard):,} FOA recordings together, {every[0]}{every[1]} ({count:,} show it alone)"
-        yield found(fits.collection.path, message, every[2])
-        alone = differ if 2 * count > len(heard) else alone
+        message = f"in all {len(levels):,} FOA recordings together, {every[0]}{every[1]} ({count:,} show it alone)"
+        yield finding(fits.collection.path, message, every[2])
+        alone = differ if 2 * count > len(levels) else alone
     for fit, (what, rival, hint) in alone:
-        yield found(fit.recording, f"{fit.file}: {what}{rival}", hint)
+        yield finding(fit.recording, f"{fit.file}: {what}{rival}", hint)
 
 
 def _gain(unlike: Floats, limit: float) -> tuple[str, str, str] | None:
@@ -744,11 +724,11 @@ def _gain(unlike: Floats, limit: float) -> tuple[str, str, str] | None:
     best, *others = np.argsort(unlike[1:], kind="stable").tolist()
     if unlike[1 + best] >= limit * unlike[0] or 0 < abs(GAINS[best].decibels) < _SMALL:
         return None
-    said, hint = _gain_explained(*GAINS[best])
+    what, hint = _gain_explained(*GAINS[best])
     most = min(limit * unlike[0], _NEARLY * unlike[1 + best])
     near = [number for number in others if unlike[1 + number] < most and GAINS[number].channel != GAINS[best].channel]
     rival = next((number for number in near if not 0 < abs(GAINS[number].decibels) < _SMALL), None)
-    return said, "" if rival is None else f" (nearly as likely: {_gain_explained(*GAINS[rival])[0]})", hint
+    return what, "" if rival is None else f" (nearly as likely: {_gain_explained(*GAINS[rival])[0]})", hint
 
 
 def _gain_explained(channel: int, decibels: float) -> tuple[str, str]:
@@ -788,25 +768,20 @@ DEEP_RULES = (
 )
 
 
-def report(fits: Fits, sink: Sink) -> None:
-    """Pass to *sink* what the sound says of the labels."""
-    for finding in findings(DEEP_RULES, fits):
-        sink(finding)
-
-
 def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> list[Heard]:
     """Compare labels with the audio of their recordings; *lookup* finds recordings that are not in the source.
 
     Returns:
         What was heard in each recording, then in all recordings of a format together.
     """
-    found = list(pairs_of(collection, tree, lookup))
-    pairs = [one for one in found if isinstance(one, Pair)]
+    every = list(pairs_of(collection, tree, lookup))
+    pairs = [pair for pair in every if isinstance(pair, Pair)]
     what, here = "comparing labels with the audio", packed(pair.entry for pair in pairs)
-    compares = list(parallel_map(compared, pairs, what=what, size=attrgetter("size"), here=here))
-    fits = Fits(collection, (fit for fit in compares if isinstance(fit, Fit)))
-    report(fits, sink)
-    return heard(fits, (one for one in (*found, *compares) if isinstance(one, Heard)))
+    results = list(parallel_map(compared, pairs, what=what, size=lambda pair: max(0, pair.entry.size), here=here))
+    fits = Fits(collection, (fit for fit in results if isinstance(fit, Fit)))
+    for finding in findings(DEEP_RULES, fits):
+        sink(finding)
+    return heard(fits, [result for result in (*every, *results) if isinstance(result, Heard)])
 
 
 def check_clip(
@@ -818,12 +793,13 @@ def check_clip(
         What was heard; None if there was nothing to compare (directions, and four channels).
     """
     collection = Collection(recordings[0][0].path, "file", tuple(entry for entry, _ in recordings), (reading,))
-    clip, found = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]
-    pairs = (Pair(clip, rows, entry, None, format) for rows in found for entry, format in recordings)
+    clip, labelled = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]
+    pairs = (Pair(clip, rows, entry, None, format) for rows in labelled for entry, format in recordings)
     fits = Fits(collection, (fit for fit in map(compared, pairs) if isinstance(fit, Fit)))
-    report(fits, sink)
+    for finding in findings(DEEP_RULES, fits):
+        sink(finding)
     if not fits.all:
         return None
     first = fits.all[0]
-    each_one = [one for one in heard(fits) if one.clip is not None]
-    return HeardClip(each_one, first.sound_frames, float(first.rows.hop))
+    recorded = [result for result in heard(fits) if result.clip is not None]
+    return HeardClip(recorded, first.sound_frames, float(first.rows.hop))

@@ -112,7 +112,16 @@ def _plain(change: Change, format: Format) -> HeardCause:
         return rotation(round(np.degrees(np.arctan2(turn[1, 0], turn[0, 0]))))
     if np.array_equal(turn, -np.eye(3)):
         return _opposite(change, format)
-    return _foa_order(change, 0) if format == "foa" else _mic_order(change)
+    if format == "foa":
+        return _foa_order(change, 0)
+    # an order of the capsules, or a turn that no order of them produces
+    sides, moved = SIDES.tolist(), (SIDES @ turn.T).tolist()
+    if any(side not in sides for side in moved):
+        return _axes(change)
+    order = [sides.index(side) for side in moved]
+    what = f"channels look as if in the order {', '.join(f'M{capsule + 1}' for capsule in order)}"
+    exchanged = sum(place != capsule for place, capsule in enumerate(order))
+    return HeardCause(change, "order", what, "put them in the order M1, M2, M3, M4", 0, 1.0 if exchanged == 2 else 3.0)
 
 
 def _opposite(change: Change, format: Format) -> HeardCause:
@@ -123,10 +132,10 @@ def _opposite(change: Change, format: Format) -> HeardCause:
 
 
 def _foa_order(change: Change, reference: int) -> HeardCause:
-    turn, rest = turn_of(change), others(reference)
+    turn, slots = turn_of(change), others(reference)
     names = ["W"] * 4
     for axis, slot in zip(*np.nonzero(turn), strict=True):
-        names[rest[slot]] = ("-" if turn[axis, slot] < 0 else "") + "XYZ"[axis]
+        names[slots[slot]] = ("-" if turn[axis, slot] < 0 else "") + "XYZ"[axis]
     inverted = [name[1:] for name in names if name.startswith("-")]
     if [name.removeprefix("-") for name in names] == ["W", "Y", "Z", "X"]:
         what = f"channels {' and '.join(inverted)} look inverted"
@@ -136,18 +145,6 @@ def _foa_order(change: Change, reference: int) -> HeardCause:
     penalty = (0.0 if fuma else 1.0) + 4.0 * bool(inverted) + 4.0 * bool(reference)
     hint = "put them in the order W, Y, Z, X (SN3D)" + ("; FuMa also has W 3 dB lower" if fuma else "")
     return HeardCause(change, "order", what, hint, reference, penalty)
-
-
-def _mic_order(change: Change) -> HeardCause:
-    """Return an order of the capsules, or a turn that no order of them produces."""
-    sides, moved = SIDES.tolist(), (SIDES @ turn_of(change).T).tolist()
-    if any(side not in sides for side in moved):
-        return _axes(change)
-    order = [sides.index(side) for side in moved]
-    exchanged = sum(place != capsule for place, capsule in enumerate(order))
-    what = f"channels look as if in the order {', '.join(f'M{capsule + 1}' for capsule in order)}"
-    penalty = 1.0 if exchanged == 2 else 3.0
-    return HeardCause(change, "order", what, "put them in the order M1, M2, M3, M4", 0, penalty)
 
 
 def _axes(change: Change) -> HeardCause:
@@ -170,7 +167,7 @@ def rotation(degrees: int) -> HeardCause:
 def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
     """Return the cause that explains the pieces, by the channel that is assumed to be W; None if none is clear."""
     plain = by_reference[0]
-    if plain.whole < HEARD or plain.frames.sum() < FRAMES:
+    if plain.support.sum() < HEARD or plain.frames.sum() < FRAMES:
         return None
     fits = plain.evidence(np.eye(3)[np.newaxis])[0]
     best, rival, evidence = _best(by_reference, format)
@@ -202,31 +199,27 @@ def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
 
 def _best(by_reference: Mapping[int, Pieces], format: Format) -> tuple[HeardCause, HeardCause | None, Floats]:
     """Return the most likely cause, one that is nearly as likely and of another kind, and the evidence by place."""
-    known = [cause for cause in causes(format) if cause.reference in by_reference]
-    scores, rows = np.zeros(len(known)), [np.zeros(0)] * len(known)
+    possible = [cause for cause in causes(format) if cause.reference in by_reference]
+    scores, rows = np.zeros(len(possible)), [np.zeros(0)] * len(possible)
     for reference, pieces in by_reference.items():
-        mine = [number for number, cause in enumerate(known) if cause.reference == reference]
-        found = pieces.evidence(np.array([known[number].turn for number in mine]))
-        for number, row in zip(mine, found, strict=True):
-            rows[number], scores[number] = row, row.sum() - known[number].penalty
+        numbers = [number for number, cause in enumerate(possible) if cause.reference == reference]
+        evidences = pieces.evidence(np.array([possible[number].turn for number in numbers]))
+        for number, row in zip(numbers, evidences, strict=True):
+            rows[number], scores[number] = row, row.sum() - possible[number].penalty
     first = int(np.argmax(scores))
-    best, evidence = known[first], rows[first]
+    best, evidence = possible[first], rows[first]
     if best.kind == "rotated" and best.penalty:
-        best, evidence = _refined(best, by_reference[0])
+        # to the degree; labels that fit, if it is small
+        middle = round(float(np.degrees(np.arctan2(best.turn[1, 0], best.turn[0, 0]))))
+        angles = [(degrees + 180) % 360 - 180 for degrees in range(middle - 4, middle + 5)]
+        evidences = by_reference[0].evidence(np.array([rotation(degrees).turn for degrees in angles]))
+        finest = int(np.argmax(evidences.sum(axis=1)))
+        best, evidence = rotation(angles[finest]), evidences[finest]
+        best = FITS if abs(angles[finest]) < SMALLEST else best
     near = [n for n in np.argsort(-scores).tolist() if scores[n] > scores[first] - CLEAR]
-    for other in (known[number] for number in near if number != first):
+    for other in (possible[number] for number in near if number != first):
         cosine = (np.trace(best.turn.T @ other.turn) - 1) / 2
         few_degrees = cosine > np.cos(np.radians(16))
         if not (few_degrees and (best.reference, best.kind) == (other.reference, other.kind)):
             return best, other, evidence
     return best, None, evidence
-
-
-def _refined(cause: HeardCause, pieces: Pieces) -> tuple[HeardCause, Floats]:
-    """Return the rotation to the degree; labels that fit, if it is small."""
-    middle = round(float(np.degrees(np.arctan2(cause.turn[1, 0], cause.turn[0, 0]))))
-    near = [rotation((degrees + 180) % 360 - 180) for degrees in range(middle - 4, middle + 5)]
-    evidence = pieces.evidence(np.array([rotated.turn for rotated in near]))
-    best = int(np.argmax(evidence.sum(axis=1)))
-    degrees = (middle - 4 + best + 180) % 360 - 180
-    return FITS if abs(degrees) < SMALLEST else near[best], evidence[best]

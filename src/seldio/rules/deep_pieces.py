@@ -61,32 +61,28 @@ def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, c
     """
     inside = (frame >= 0) & (frame < count)
     frame, event, azimuth, elevation = frame[inside], event[inside], azimuth[inside], elevation[inside]
-    known = np.isfinite(azimuth) & np.isfinite(elevation)
-    units = np.stack(geometry.to_cartesian(np.where(known, azimuth, 0.0), np.where(known, elevation, 0.0)), axis=1)
+    directed = np.isfinite(azimuth) & np.isfinite(elevation)
+    angles = (np.where(directed, angle, 0.0) for angle in (azimuth, elevation))
+    units = np.stack(geometry.to_cartesian(*angles), axis=1)
     rows = np.bincount(frame, minlength=count)
     total = np.zeros((count, 3))
     np.add.at(total, frame, units)
     length = np.linalg.norm(total, axis=1)
     alone = (rows > 0) & (length > rows * np.cos(np.radians(_TOGETHER / 2)))
-    alone[frame[~known]] = False
+    alone[frame[~directed]] = False
     direction = np.where(alone[:, np.newaxis], total / np.maximum(length, 1e-9)[:, np.newaxis], 0.0)
     of = np.full(count, -1, np.int64)
     of[frame] = event
     few = (rows > 1) & (rows <= _CROWD) & ~alone
-    few[frame[~known]] = False
-    return LabelFrames(rows > 0, alone, direction, np.where(alone, of, -1), *_crowds(few, frame, units))
-
-
-def _crowds(few: Bools, frame: Ints, units: Floats) -> tuple[Ints, Floats]:
-    """Return the label frames of *few* directions, and these, as :class:`LabelFrames` has them."""
-    mine = np.flatnonzero(few[frame])
-    mine = mine[np.argsort(frame[mine], kind="stable")]
-    crowd, first, count = np.unique(frame[mine], return_index=True, return_counts=True)
-    among = np.repeat(units[mine[first]][:, np.newaxis], _CROWD, axis=1)
+    few[frame[~directed]] = False
+    crowded = np.flatnonzero(few[frame])
+    crowded = crowded[np.argsort(frame[crowded], kind="stable")]
+    crowd, first, counts = np.unique(frame[crowded], return_index=True, return_counts=True)
+    among = np.repeat(units[crowded[first]][:, np.newaxis], _CROWD, axis=1)
     for number in range(1, _CROWD):
-        there = count > number
-        among[there, number] = units[mine[first[there] + number]]
-    return crowd, among
+        more = counts > number
+        among[more, number] = units[crowded[first[more] + number]]
+    return LabelFrames(rows > 0, alone, direction, np.where(alone, of, -1), crowd, among)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,11 +117,6 @@ class Pieces:
         return np.asarray(np.add.reduceat(np.minimum(1.0, self.frames / LEAST), self._starts)) if len(self) else NONE
 
     @property
-    def whole(self) -> float:
-        """How many whole pieces there are."""
-        return float(self.support.sum())
-
-    @property
     def places(self) -> int:
         """How many places are heard."""
         return len(self.heard()[0])
@@ -157,7 +148,7 @@ class Pieces:
         return np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0)))
 
     def evidence(self, turned: Floats) -> Floats:
-        """Log-likelihood of each place for each of q matrices, relative to a random direction: shape (q, places).
+        """Return the log-likelihood of each place, relative to a random direction, for q matrices: shape (q, places).
 
         Many pieces at one place prove little more than three.
         """
@@ -192,7 +183,8 @@ def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces
     """
     lengths = {reference: np.linalg.norm(directions, axis=1) for reference, directions in sound.items()}
     count = min(len(labels), *map(len, sound.values()))
-    direct = np.max(list(lengths.values()), axis=0)[:count] > DIRECT
+    loudest = np.max(list(lengths.values()), axis=0)[:count]
+    direct = loudest > DIRECT
     frame = np.flatnonzero(labels.alone[:count] & direct)
     cell = places(labels.direction[frame])
     keys, piece, sizes = np.unique(np.stack((cell, frame // BLOCK)), axis=1, return_inverse=True, return_counts=True)
@@ -203,7 +195,11 @@ def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces
     alone = np.flatnonzero(labels.alone[:count])
     events = int((np.bincount(runs(alone, labels.event[alone])[direct[alone]]) >= LEAST).sum())
 
-    crowd, among = _clear(labels, np.max(list(lengths.values()), axis=0)[:count])
+    # label frames with several directions, of which one is heard clearly; some of them, where there are many
+    clear = np.flatnonzero(labels.crowd < count)
+    clear = clear[loudest[labels.crowd[clear]] > _CLEARLY]
+    chosen = clear[np.linspace(0, len(clear) - 1, min(len(clear), _CROWDS)).astype(np.int64)]
+    crowd, among = labels.crowd[chosen], labels.among[chosen]
     cells = np.concatenate(
         (np.repeat(keys[0][:, np.newaxis], _CROWD, axis=1), places(among.reshape(-1, 3)).reshape(-1, _CROWD))
     )
@@ -211,36 +207,25 @@ def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces
     frames = np.concatenate((sizes, np.ones(len(crowd), np.int64)))
     place = np.unique(np.sort(cells, axis=1), axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(place, kind="stable")
-    found = {}
+    by_reference = {}
     for reference, directions in sound.items():
-        alone = np.repeat(_agreement(labels.direction[frame], directions[frame], piece)[:, np.newaxis], _CROWD, axis=1)
+        # the mean of u vᵀ in each piece, weighted by the length of the measured directions
+        total = np.zeros((len(sizes), 3, 3))
+        np.add.at(total, piece, labels.direction[frame][:, :, np.newaxis] * directions[frame][:, np.newaxis])
+        weight = np.bincount(piece, lengths[reference][frame], len(sizes))
+        total /= np.maximum(weight, 1e-9)[:, np.newaxis, np.newaxis]
+        single = np.repeat(total[:, np.newaxis], _CROWD, axis=1)
         unit = directions[crowd] / np.maximum(lengths[reference][crowd], 1e-9)[:, np.newaxis]
         several = among[:, :, :, np.newaxis] * unit[:, np.newaxis, np.newaxis, :]
-        agreement = np.concatenate((alone, several))[order].astype(np.float32)
-        found[reference] = Pieces(agreement, place[order], cells[order], frames[order], middles[order], events)
-    return found
-
-
-def _clear(labels: LabelFrames, length: Floats) -> tuple[Ints, Floats]:
-    """Label frames with several directions, of which one is heard clearly; some of them, where there are many."""
-    clear = np.flatnonzero(labels.crowd < len(length))
-    clear = clear[length[labels.crowd[clear]] > _CLEARLY]
-    some = clear[np.linspace(0, len(clear) - 1, min(len(clear), _CROWDS)).astype(np.int64)]
-    return labels.crowd[some], labels.among[some]
+        agreement = np.concatenate((single, several))[order].astype(np.float32)
+        by_reference[reference] = Pieces(agreement, place[order], cells[order], frames[order], middles[order], events)
+    return by_reference
 
 
 def runs(frame: Ints, event: Ints) -> Ints:
     """Return the number of the event of each label frame; short gaps do not end an event."""
     new = (np.diff(frame) > LEAST) | (np.diff(event) != 0)
     return np.concatenate((np.zeros(min(1, len(frame)), np.int64), np.cumsum(new)))
-
-
-def _agreement(labelled: Floats, sound: Floats, piece: Ints) -> Floats:
-    """Return the mean of ``u vᵀ`` in each piece, weighted by the length of the measured directions."""
-    total = np.zeros((int(piece.max(initial=-1)) + 1, 3, 3))
-    np.add.at(total, piece, labelled[:, :, np.newaxis] * sound[:, np.newaxis])
-    weight = np.bincount(piece, np.linalg.norm(sound, axis=1), len(total))
-    return np.asarray(total / np.maximum(weight, 1e-9)[:, np.newaxis, np.newaxis])
 
 
 def places(direction: Floats) -> Ints:
@@ -253,14 +238,13 @@ def places(direction: Floats) -> Ints:
 
 def joined(clips: list[Pieces]) -> Pieces:
     """Return the pieces of several clips, whose places are all distinct."""
-    apart = [10_000 * number for number in range(len(clips))]
     return Pieces(
-        np.concatenate([one.agreement for one in clips]),
-        np.concatenate([one.place + more for one, more in zip(clips, apart, strict=True)]),
-        np.concatenate([one.cell + more for one, more in zip(clips, apart, strict=True)]),
-        np.concatenate([one.frames for one in clips]),
-        np.concatenate([one.middle for one in clips]),
-        sum(one.events for one in clips),
+        np.concatenate([clip.agreement for clip in clips]),
+        np.concatenate([clip.place + 10_000 * number for number, clip in enumerate(clips)]),
+        np.concatenate([clip.cell + 10_000 * number for number, clip in enumerate(clips)]),
+        np.concatenate([clip.frames for clip in clips]),
+        np.concatenate([clip.middle for clip in clips]),
+        sum(clip.events for clip in clips),
     )
 
 
@@ -307,11 +291,13 @@ def share_within(pieces: pd.DataFrame) -> float:
     return float(pieces["frames"][pieces["error"] <= WITHIN].sum() / pieces["frames"].sum())
 
 
-def _median(pieces: pd.DataFrame) -> float:
-    """Return the median error over label frames, degrees."""
+def _measures(pieces: pd.DataFrame, hop: float) -> tuple[int, float, float, float]:
+    """Return how many events of three label frames or more there are, seconds, median error (degrees), and share."""
+    events = int((pieces.groupby(["clip", "event"])["frames"].sum() >= LEAST).sum())
     ordered = pieces.sort_values("error", kind="stable")
-    half = ordered["frames"].cumsum().searchsorted(ordered["frames"].sum() / 2)
-    return float(ordered["error"].iloc[half])
+    total = pieces["frames"].sum()
+    middle = ordered["error"].iloc[ordered["frames"].cumsum().searchsorted(total / 2)]
+    return events, round(float(total * hop), 1), float(middle), share_within(pieces)
 
 
 def _mean(pieces: pd.DataFrame, column: str) -> Spread | None:
@@ -334,35 +320,23 @@ def _mean(pieces: pd.DataFrame, column: str) -> Spread | None:
 def summary(
     pieces: pd.DataFrame,
     names: Mapping[int, str],
-    outcome: str,
-    why: str | None,
     clip: str | None,
     recording: str,
     format: str,
     hop: float,
 ) -> Heard:
-    """Return what is reported of the pieces of a recording, or of those of a dataset (*clip* is None)."""
+    """Return what is reported of the pieces of a recording that fit, or of those of a dataset (*clip* is None)."""
     if not len(pieces):
-        return Heard(clip, recording, format, outcome, why)
-    share = share_within(pieces)
+        return Heard(clip, recording, format, "fits", None)
+    events, seconds, median, share = _measures(pieces, hop)
     azimuth, elevation = (_mean(pieces, column) if share >= 0.5 else None for column in ("azimuth", "elevation"))
-    kinds = {number: pieces[pieces["kind"] == number] for number in np.unique(pieces["kind"]).tolist()}
     classes = []
-    for number, kind in kinds.items():
-        name = names.get(number, f"class {number}")
-        classes.append(HeardClass(name, _events(kind), _seconds(kind, hop), _median(kind), share_within(kind)))
+    for number in np.unique(pieces["kind"]).tolist():
+        measures = _measures(pieces[pieces["kind"] == number], hop)
+        classes.append(HeardClass(names.get(number, f"class {number}"), *measures))
     spots = len(pieces[["clip", "place"]].drop_duplicates())
-    measures = _events(pieces), spots, _seconds(pieces, hop), _median(pieces), share
-    return Heard(clip, recording, format, outcome, why, *measures, azimuth, elevation, tuple(classes))
-
-
-def _events(pieces: pd.DataFrame) -> int:
-    """Return how many events there are, each with three label frames or more."""
-    return int((pieces.groupby(["clip", "event"])["frames"].sum() >= LEAST).sum())
-
-
-def _seconds(pieces: pd.DataFrame, hop: float) -> float:
-    return round(float(pieces["frames"].sum() * hop), 1)
+    of_all = events, spots, seconds, median, share
+    return Heard(clip, recording, format, "fits", None, *of_all, azimuth, elevation, tuple(classes))
 
 
 # --- labels that are early or late, or belong to another clip: timing and directions of the audio ---------------------
@@ -405,10 +379,6 @@ class AudibleFrames:
 
     def __len__(self) -> int:
         return len(self.weight)
-
-    def turned(self, turn: Floats) -> AudibleFrames:
-        """Return the same, with directions turned by a matrix."""
-        return dataclasses.replace(self, direction=self.direction @ turn.T)
 
 
 def sound_frames(directions: Floats, activity: Floats) -> AudibleFrames:
@@ -456,7 +426,7 @@ def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
         return None
     away = np.abs(np.arange(len(rows)) - best) > _APART
     rival = int(np.argmax(np.where(away, totals, -np.inf)))
-    where, when = (there - here for there, here in zip(rows[best], rows[far], strict=True))
+    where, when = (moved - labelled for moved, labelled in zip(rows[best], rows[far], strict=True))
     before, after = fitting(labels, sound), fitting(labels, sound, late)
     clear = (
         bool(when.sum() > _WHEN and where.sum() > -1)
@@ -492,7 +462,7 @@ def _moved(labels: LabelFrames, sound: AudibleFrames, late: int) -> tuple[Ints, 
 
 
 def fitting(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> float:
-    """The share of label frames with one direction that the audio matches within 30 degrees, weighted by directness."""
+    """Return the share, by directness, of label frames with one direction that the audio matches within 30 degrees."""
     place, inside, cosine = _moved(labels, sound, late)
     weight = sound.weight[inside] * labels.alone[place]
     whole = float(weight.sum())
@@ -509,15 +479,16 @@ class Other:
     likelihood: float  # its logarithm, with the labels of the other clip
 
 
-def other(own: str, labels: Mapping[str, LabelFrames], sound: AudibleFrames) -> Other | None:
+def other(mine: str, labels: Mapping[str, LabelFrames], sound: AudibleFrames) -> Other | None:
     """Return the clip whose labels fit the audio far better than its own; None if there is none."""
-    here = np.sum(evidence(labels[own], sound), axis=0)
-    count = min(len(labels[own]), len(sound))
-    heard_alone = (labels[own].alone[:count] & (sound.weight[:count] > _HEARD)).sum()
-    before = fitting(labels[own], sound)
+    own_labels = labels[mine]
+    here = np.sum(evidence(own_labels, sound), axis=0)
+    count = min(len(own_labels), len(sound))
+    heard_alone = (own_labels.alone[:count] & (sound.weight[:count] > _HEARD)).sum()
+    before = fitting(own_labels, sound)
     if before >= FIT or heard_alone < _HEARD_ALONE or len(labels) < 2:
         return None  # before it is compared with all other clips
-    fits = {name: np.sum(evidence(frames, sound), axis=0) for name, frames in labels.items() if name != own}
+    fits = {name: np.sum(evidence(frames, sound), axis=0) for name, frames in labels.items() if name != mine}
     first, *others = sorted(fits, key=lambda name: (-fits[name].sum(), name))
     rivals = [here, *(fits[name] for name in others[:1])]
     after = fitting(labels[first], sound)

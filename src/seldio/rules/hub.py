@@ -19,7 +19,7 @@ from seldio.findings import Finding
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
-    from seldio.rules.collection import Found
+    from seldio.rules.collection import MakeFinding
 
 #: Suffixes that are one format to the Hub; the first one is its name.
 KINDS = (
@@ -58,12 +58,13 @@ class HubFolder:
     @cached_property
     def configs(self) -> tuple[Config, ...]:
         """The configurations of the card, in any of the allowed notations of ``data_files``."""
-        configs = (self.card or {}).get("configs")
-        found = [item for item in configs if isinstance(item, dict)] if isinstance(configs, list) else []
-        return tuple(
-            Config(str(item.get("config_name", "default")), dict(_splits(item.get("data_files"), item.get("data_dir"))))
-            for item in found
-        )
+        records = (self.card or {}).get("configs")
+        configs = []
+        for record in records if isinstance(records, list) else ():
+            if isinstance(record, dict):
+                splits = dict(_splits(record.get("data_files"), record.get("data_dir")))
+                configs.append(Config(str(record.get("config_name", "default")), splits))
+        return tuple(configs)
 
     def matching(self, pattern: str) -> list[Entry]:
         """Return the files that match a pattern of the card, except for the card and similar files."""
@@ -101,8 +102,8 @@ def _splits(data_files: Any, data_dir: Any) -> Iterator[tuple[str, tuple[str, ..
 def glob_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern as the Hub reads it: ``*`` stays within a folder, ``**`` does not."""
     parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", pattern)
-    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(known.get(part) or (part if part[:1] == "[" else re.escape(part)) for part in parts))
+    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(wild.get(part) or (part if part[:1] == "[" else re.escape(part)) for part in parts))
 
 
 # --- rules -------------------------------------------------------------------------------------------------
@@ -111,34 +112,34 @@ def glob_pattern(pattern: str) -> re.Pattern[str]:
 MOST_IN_FOLDER, MOST_FILES = 10_000, 100_000
 
 
-def hub_folder_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
+def hub_folder_files(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
     for name, count in sorted(Counter(name.rpartition("/")[0] for name in folder.names).items()):
         if count > MOST_IN_FOLDER:
             where = printable(name) or "the top folder"
-            yield found(folder.path, f"{count:,} files in {where}; the Hub allows {MOST_IN_FOLDER:,} per folder")
+            yield finding(folder.path, f"{count:,} files in {where}; the Hub allows {MOST_IN_FOLDER:,} per folder")
 
 
-def hub_repository_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
+def hub_repository_files(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
     if len(folder.files) > MOST_FILES:
-        yield found(folder.path, f"{len(folder.files):,} files; the Hub recommends fewer than {MOST_FILES:,}")
+        yield finding(folder.path, f"{len(folder.files):,} files; the Hub recommends fewer than {MOST_FILES:,}")
 
 
-def hub_card_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]:
+def hub_card_unreadable(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
     if folder.card is None:
-        yield found(folder.card_path, "the YAML at the top is not a readable mapping")
+        yield finding(folder.card_path, "the YAML at the top is not a readable mapping")
 
 
-def hub_no_license(folder: HubFolder, found: Found) -> Iterator[Finding]:
+def hub_no_license(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
     if folder.card is not None and not folder.card.get("license"):
-        yield found(folder.card_path, "no licence: nobody may use the data")
+        yield finding(folder.card_path, "no licence: nobody may use the data")
 
 
-def hub_pattern_without_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
+def hub_pattern_without_files(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
     patterns = ((config.name, split, paths) for config in folder.configs for split, paths in config.splits.items())
     for name, split, paths in patterns:
         if missing := [path for path in paths if not folder.matching(path)]:
             what = f"{plural(len(missing), 'pattern')} of configuration {printable(name)}, split {printable(split)}"
-            yield found(folder.card_path, f"no file matches {what}: {listed(missing)}")
+            yield finding(folder.card_path, f"no file matches {what}: {listed(missing)}")
 
 
 HUB_RULES = (

@@ -10,7 +10,7 @@ from seldio.files import Source
 from seldio.files.names import suffix_of
 from seldio.findings import Finding
 from seldio.reader_rules import reader_rule
-from seldio.rules.collection import Collection, Found
+from seldio.rules.collection import Collection, MakeFinding
 from seldio.text import listed, plural, printable
 
 _ARCHIVE = re.compile(r"(?i)\.(zip|tar|tgz|tar\.\w+|gz|bz2|xz|7z|rar)$")
@@ -56,18 +56,18 @@ def _what_is_there(groups: Iterable[FileGroup], kind: str) -> tuple[str, str]:
 _KINDS = 5
 
 
-def labels_not_read(collection: Collection, found: Found) -> Iterator[Finding]:
+def labels_not_read(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     for group in collection.unread_labels:
         names = listed([entry.name.rpartition("/")[2] for entry in group.files])
         count = plural(len(group.files), f"file {group.evidence} is not read", f"files {group.evidence} are not read")
-        yield found(group.files[0].path, f"{count}, with rows like those of the labels next to them: {names}")
+        yield finding(group.files[0].path, f"{count}, with rows like those of the labels next to them: {names}")
 
 
-def packed_labels(collection: Collection, found: Found) -> Iterator[Finding]:
+def packed_labels(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     packed = [entry for entry in collection.entries if suffix_of(entry.path) == "gz" != suffix_of(entry.name)]
     if packed and collection.kind == "folder":
         count = plural(len(packed), "file is", "files are")
-        yield found(collection.path, f"{count} compressed with gzip: seldio reads them, others may not")
+        yield finding(collection.path, f"{count} compressed with gzip: seldio reads them, others may not")
 
 
 UNREAD_RULES = (labels_not_read, packed_labels)

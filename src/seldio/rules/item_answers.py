@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seldio.findings import Finding
-from seldio.rules.collection import Found
+from seldio.rules.collection import MakeFinding
 from seldio.rules.item_table import ItemTable
 from seldio.tasks.names import name_of
 from seldio.tasks.specs import PUBLISHED, SOURCE_TASKS
@@ -44,9 +44,9 @@ class _Asked(NamedTuple):
     @property
     def numbers(self) -> list[float]:
         """The numbers of the meta, an interval before others; empty where it has none."""
-        known = self.meta or {}
-        single = [float(known[key]) for key in _SINGLE if known.get(key) is not None]
-        return known.get("time_span") or single[:1]
+        meta = self.meta or {}
+        single = [float(meta[key]) for key in _SINGLE if meta.get(key) is not None]
+        return meta.get("time_span") or single[:1]
 
     @property
     def truth(self) -> list[float]:
@@ -68,9 +68,9 @@ def _judged(table: ItemTable, judge: Callable[[_Asked], str | None]) -> Iterator
         yield from table.judged(_FIELDS, lambda *values: judge(_Asked(*values)) if values[0] in PUBLISHED else None)
 
 
-def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
+def meta_contradicts_answer(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, message in table.judged(_FIELDS, _contradicting):
-        yield found(row, "canonical_answer", message)
+        yield finding(row, "canonical_answer", message)
 
 
 def _contradicting(*values: Any) -> str | None:
@@ -84,26 +84,26 @@ def _contradicting(*values: Any) -> str | None:
 def _contradicted(canonical: str | None, meta: list[float]) -> bool:
     numbers = _numbers(canonical) if meta else []
     return len(numbers) == len(meta) and any(
-        abs(one - other) > 0.051 * max(1.0, abs(other) / 100) for one, other in zip(numbers, meta, strict=True)
+        abs(number - truth) > 0.051 * max(1.0, abs(truth) / 100) for number, truth in zip(numbers, meta, strict=True)
     )
 
 
-def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
+def missing_truth(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, task in _judged(table, lambda asked: asked.task if asked.task in TRUTHS and not asked.truth else None):
         meta, other = table.value(row, "answer_meta"), table.extra(row).get("answer_meta")
         keys = [key for key, value in (meta or {}).items() if value is not None]
         keys += [key for key, value in other.items() if value is not None] if isinstance(other, dict) else []
         has = f"has {listed(keys)}" if keys else "is empty" if meta is not None else "is missing"
         key = TRUTHS[task][0]
-        yield found(row, "answer_meta", f"{task} needs {key}, but answer_meta {has}", f"add {key}")
+        yield finding(row, "answer_meta", f"{task} needs {key}, but answer_meta {has}", f"add {key}")
 
 
-def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
+def impossible_canonical_answer(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, must in _judged(table, _lacking):
         canonical = table.value(row, "canonical_answer")
         shown = clipped(canonical) if canonical.strip() else "empty"
         message = f"the canonical answer of {table.value(row, 'task')} is {shown}"
-        yield found(row, "canonical_answer", message, f"it must {must}")
+        yield finding(row, "canonical_answer", message, f"it must {must}")
 
 
 def _lacking(asked: _Asked) -> str | None:
@@ -147,9 +147,15 @@ def _plainly(text: str) -> str:
     return plainly(text)
 
 
-def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
-    if table.home == "jasco":
-        yield from _without_key_words(table, found)
+def answer_contradicts_truth(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
+    # the key words of JASCO
+    answers = table.values("answer") if table.home == "jasco" else ()
+    for row, answer in enumerate(answers):
+        words = table.values("answer_meta.keywords")[row]
+        beginnings = _beginnings(" ".join(words or ()))
+        if answer and beginnings and beginnings.isdisjoint(_beginnings(answer)):
+            message = f"the answer is {clipped(answer, 60)}, but its key words are {clipped(', '.join(words), 60)}"
+            yield finding(row, "answer_meta", message, "write words of the answer")
     asked = table.distinct(*_FIELDS)[0] if table.home == "so-bench" else ()
     texts = {
         (task, None if canonical else answer, canonical)
@@ -162,16 +168,7 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
         words = _AnswersInWords(Names(sorted({name for each in texts for name in names_in(*each)})))
         for row, truth in _judged(table, words.contradicted):
             message = f"the answer says {clipped(table.value(row, 'answer'), 90)}, but {truth}"
-            yield found(row, "answer", message, "write both from the same value")
-
-
-def _without_key_words(table: ItemTable, found: Found) -> Iterator[Finding]:
-    answers = table.values("answer")
-    for row, words in enumerate(table.values("answer_meta.keywords")):
-        told, answer = _beginnings(" ".join(words or ())), answers[row]
-        if answer and told and told.isdisjoint(_beginnings(answer)):
-            message = f"the answer is {clipped(answer, 60)}, but its key words are {clipped(', '.join(words), 60)}"
-            yield found(row, "answer_meta", message, "write words of the answer")
+            yield finding(row, "answer", message, "write both from the same value")
 
 
 def _beginnings(text: str) -> set[str]:
@@ -193,7 +190,12 @@ class _AnswersInWords:
         if not answer.strip():
             return None
         if task == "speech_content":
-            return _right(canonical) if _transcribed_otherwise(canonical, answer) else None
+            from seldio.answers.matching import transcribed
+
+            quoted = f'"{canonical}"' in answer and answer.count('"') == 2
+            if not canonical or not canonical.strip() or quoted or transcribed(canonical, answer).best.rate <= 0.5:
+                return None
+            return _right(canonical)
         if task in TRUTHS and task != "spatial_temporal":
             numbers = _numbers(answer)
             if truth and {*truth} <= {*numbers} and not _TURNED.search(answer):
@@ -201,7 +203,7 @@ class _AnswersInWords:
             if (
                 truth == numbers
                 and "#" not in answer
-                and self._as_written(task, _NUMBER.sub(lambda found: "#.#" if "." in found.group() else "#", answer))
+                and self._as_written(task, _NUMBER.sub(lambda number: "#.#" if "." in number[0] else "#", answer))
             ):
                 return None
         elif canonical is not None and answer == canonical and task not in TRUTHS:
@@ -260,21 +262,13 @@ def _right(canonical: str | None) -> str:
     return f"the canonical answer is {clipped(str(canonical))}"
 
 
-def _transcribed_otherwise(canonical: str | None, answer: str) -> bool:
-    from seldio.answers.matching import transcribed
-
-    if not canonical or not canonical.strip() or (f'"{canonical}"' in answer and answer.count('"') == 2):
-        return False
-    return transcribed(canonical, answer).best.rate > 0.5
-
-
 def _is_other(task: str, answer: str, truth: list[float], read: Any) -> bool:
     """Return whether numbers *read* from an answer differ from the *truth*, and no other rule reports them."""
     numbers = read if isinstance(read, list) else [read]
     if None in numbers or truth != sorted(truth):
         return False
     digits = max(map(len, _DECIMALS.findall(answer)), default=0)
-    errors = [abs(float(one) - other) for one, other in zip(numbers, truth, strict=True)]
+    errors = [abs(float(number) - right) for number, right in zip(numbers, truth, strict=True)]
     if task == "estimate_azimuth":
         errors = [min(error % 360.0, -error % 360.0) for error in errors]
     return max(errors) > (0.5 if task == "count_sources" else 1.01 * 10.0**-digits)

@@ -17,9 +17,9 @@ import pyarrow as pa
 from seldio.benchmarks import find
 from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.rules.collection import Found, probed
+from seldio.rules import Check
+from seldio.rules.collection import MakeFinding, probed
 from seldio.rules.item_table import ItemTable
-from seldio.rules.registry import Check
 from seldio.schema.arrays import pc
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import clipped, plural, printable
@@ -49,73 +49,53 @@ class NamedRecording(NamedTuple):
     fault: str | None = None  # why it cannot
     ours: bool = True  # whether that item is one of the benchmark, as far as it tells
 
-    @property
-    def shown(self) -> str:
-        """Its path in a sentence."""
-        return clipped(self.path)
-
 
 class Audio:
     """The recordings that the questions of a file refer to."""
 
     def __init__(self, table: ItemTable, look: Find) -> None:
-        self.table, known = table, find(table.format)
-        self.expected: Expected = known.recordings if known is not None else {}
+        self.table, benchmark = table, find(table.format)
+        self.expected: Expected = benchmark.recordings if benchmark is not None else {}
         #: those that exist, by path, and the first mention of each that is missing
         self.recordings: dict[str, NamedRecording] = {}
         self.missing: list[int] = []
         paths, ours = table.paths, np.ones(len(table), bool)
-        for one in known.fields if known is not None and table.asks else ():
-            if one.name == self.expected.get("where"):
-                ours = np.array(pc.is_in(table.field(one), value_set=pa.array(one.values)).to_pylist(), bool)
+        for field in benchmark.fields if benchmark is not None and table.asks else ():
+            if field.name == self.expected.get("where"):
+                ours = np.array(pc.is_in(table.field(field), value_set=pa.array(field.values)).to_pylist(), bool)
         mentions = np.unique(paths.name, return_index=True)[1].tolist() if table.asks else ()
-        known_paths = {name for name in paths.names if plain(name) != name} and {*paths.names}  # most often empty
+        # ``./a.wav`` is ``a.wav``
+        both = {*paths.names} if any(name.startswith("./") for name in paths.names) else ()
         for name, unsafe, mention in zip(paths.names, paths.unsafe, mentions, strict=False):
-            path, row, number = plain(name), int(paths.row[mention]), int(paths.place[mention])
-            if unsafe or (path != name and path in known_paths):
+            path, row, number = name.removeprefix("./"), int(paths.row[mention]), int(paths.place[mention])
+            if unsafe or (path != name and path in both):
                 continue  # unsafe paths are QAI108
             if (entry := look(path)) is None:
                 self.missing.append(mention)
             else:
                 self.recordings[path] = NamedRecording(path, row, number, *probed(entry), bool(ours[row]))
 
-    @property
-    def absent(self) -> Iterator[NamedRecording]:
-        """Those that are missing."""
-        paths = self.table.paths
-        for mention in self.missing:
-            path = plain(paths.names[paths.name[mention]])
-            yield NamedRecording(path, int(paths.row[mention]), int(paths.place[mention]))
-
     @cached_property
     def readable(self) -> list[tuple[NamedRecording, Probe]]:
         """Those that can be read, with their headers."""
-        return [(one, one.probe) for one in self.recordings.values() if one.probe is not None and one.probe.frames]
-
-    @cached_property
-    def lengths(self) -> dict[str, float]:
-        """The seconds of those that are whole, by path."""
-        return {one.path: probe.seconds for one, probe in self.readable if not probe.cut_off}
-
-
-def plain(path: str) -> str:
-    """Return a path without the folder that it starts in: ``./a.wav`` is ``a.wav``."""
-    return path.removeprefix("./")
+        opened = ((recording, recording.probe) for recording in self.recordings.values())
+        return [(recording, probe) for recording, probe in opened if probe is not None and probe.frames]
 
 
 def _by_header(hint: str, together: bool = False) -> Callable[[Fault], Check]:
     """Make a rule of what is wrong with recordings; *together*: one finding if all of them have the same fault."""
 
     def made(fault: Fault) -> Check:
-        def check(audio: Audio, found: Found) -> Iterator[Finding]:
-            faults = [(one, wrong) for one, probe in audio.readable if (wrong := fault(one, probe, audio.expected))]
-            shared = (
-                together and len(faults) == len(audio.readable) >= MANY and len({wrong for _, wrong in faults}) == 1
-            )
-            for one, wrong in faults[:1] if shared else faults:
-                said = f"all {len(faults):,} recordings {wrong.replace('has', 'have', 1)}"
-                message = said if shared else f"{one.shown} {wrong}"
-                yield found(one.row, "audio", message, hint.format("them" if shared else "it"), one.number)
+        def check(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
+            judged = ((recording, fault(recording, probe, audio.expected)) for recording, probe in audio.readable)
+            faults = [(recording, wrong) for recording, wrong in judged if wrong]
+            every = together and len(faults) == len(audio.readable) >= MANY
+            shared = every and len({wrong for _, wrong in faults}) == 1
+            for recording, wrong in faults[:1] if shared else faults:
+                message, them = f"{clipped(recording.path)} {wrong}", "it"
+                if shared:
+                    message, them = f"all {len(faults):,} recordings {wrong.replace('has', 'have', 1)}", "them"
+                yield finding(recording.row, "audio", message, hint.format(them), recording.number)
 
         check.__name__ = fault.__name__
         return check
@@ -123,34 +103,36 @@ def _by_header(hint: str, together: bool = False) -> Callable[[Fault], Check]:
     return made
 
 
-def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
-    for one in audio.absent if audio.recordings else ():
-        message = f"the recording {one.shown} is missing"
-        yield found(one.row, "audio", message, None, one.number)
+def audio_missing(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
+    paths = audio.table.paths
+    for mention in audio.missing if audio.recordings else ():
+        message = f"the recording {clipped(paths.names[paths.name[mention]].removeprefix('./'))} is missing"
+        yield finding(int(paths.row[mention]), "audio", message, None, int(paths.place[mention]))
 
 
-def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
-    for one in audio.recordings.values():
-        if one.fault is not None or (one.probe is not None and not one.probe.frames):
-            said = f"cannot be read as audio: {printable(one.fault)}" if one.fault is not None else "has no samples"
-            yield found(one.row, "audio", f"{one.shown} {said}", None, one.number)
+def audio_unreadable(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
+    for recording in audio.recordings.values():
+        fault, probe = recording.fault, recording.probe
+        if fault is not None or (probe is not None and not probe.frames):
+            why = f"cannot be read as audio: {printable(fault)}" if fault is not None else "has no samples"
+            yield finding(recording.row, "audio", f"{clipped(recording.path)} {why}", None, recording.number)
 
 
 @_by_header("download it again")
-def audio_cut_off(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
+def audio_cut_off(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
     return f"ends at {probe.seconds:.3f} s: {probe.cut_off}" if probe.cut_off else None
 
 
 @_by_header("resample {}", together=True)
-def audio_rate(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:
+def audio_rate(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:
     wanted = expected.get("rate")
-    if wanted is None or probe.rate in (wanted, expected.get("known", {}).get(one.path)):
+    if wanted is None or probe.rate in (wanted, expected.get("known", {}).get(recording.path)):
         return None
     return f"has a rate of {probe.rate:,} Hz, but the benchmark's recordings are at {wanted:,} Hz"
 
 
 @_by_header("use the original of {}", together=True)
-def audio_channels(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
+def audio_channels(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
     wanted = expected.get("channels")
     if wanted is None or probe.channels == wanted:
         return None
@@ -158,30 +140,30 @@ def audio_channels(one: NamedRecording, probe: Probe, expected: Expected) -> str
 
 
 @_by_header("cut it into clips")
-def audio_too_long(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
+def audio_too_long(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
     most = expected.get("heard", math.inf)
     return f"lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s" if probe.seconds > most else None
 
 
 @_by_header("cut it, or download it again")
-def audio_of_another_length(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:
+def audio_of_another_length(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:
     least, most = expected.get("seconds", (0.0, math.inf))
-    if not one.ours or least - SLACK <= probe.seconds <= most + SLACK:
+    if not recording.ours or least - SLACK <= probe.seconds <= most + SLACK:
         return None
     return f"lasts {probe.seconds:.1f} s, but recordings of the benchmark last {least:g} to {most:g} s"
 
 
 @_by_header("resample it when loading")
-def audio_known_oddity(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:
+def audio_known_oddity(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:
     usual = expected.get("rate")
-    if probe.rate == usual or expected.get("known", {}).get(one.path) != probe.rate:
+    if probe.rate == usual or expected.get("known", {}).get(recording.path) != probe.rate:
         return None
     return f"is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
 
 
-def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
+def audio_not_checked(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     if audio.missing and not audio.recordings:
-        yield found(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
+        yield finding(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
 
 
 _HEARER = r"(you|the listener|the microphone)"
@@ -193,47 +175,63 @@ _SPATIAL_WORDS = (
 )
 
 
-def _spatial(table: pa.Table) -> Any:
-    """Mask the questions that take directions or distances: by their task, their truth or their words."""
+def direction_of_one_channel(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
+    mono = {recording.path for recording, probe in audio.readable if probe.channels == 1}
+    if not mono or audio.expected.get("channels") is not None:
+        return
+    # the questions that take directions or distances: by their task, their truth or their words
+    table, paths = audio.table.table, audio.table.paths
     tasks = pa.array([task.name for task in PUBLISHED.values() if task.spatial])
     spatial = pc.fill_null(pc.is_in(table["task"], value_set=tasks), False)
     metas = table["answer_meta"].combine_chunks()
     for name in ("azimuth_deg", "elevation_deg", "distance_m"):
         spatial = pc.or_(spatial, pc.is_valid(pc.struct_field(metas, name)))
     words = pc.fill_null(pc.match_substring_regex(table["question"], _SPATIAL_WORDS), False)
-    return pc.or_(spatial, words).to_numpy(zero_copy_only=False)
-
-
-def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
-    mono = {one.path for one, probe in audio.readable if probe.channels == 1}
-    if not mono or audio.expected.get("channels") is not None:
-        return
-    paths, asked, rows = audio.table.paths, _spatial(audio.table.table), dict[str, int]()
-    for name, row in zip(paths.name.tolist(), paths.row.tolist(), strict=True):
-        if asked[row] and plain(paths.names[name]) in mono:
-            rows.setdefault(plain(paths.names[name]), row)
+    asked = pc.or_(spatial, words).to_numpy(zero_copy_only=False)
+    rows: dict[str, int] = {}
+    for number, row in zip(paths.name.tolist(), paths.row.tolist(), strict=True):
+        path = paths.names[number].removeprefix("./")
+        if asked[row] and path in mono:
+            rows.setdefault(path, row)
     for path, row in [*rows.items()][:1]:
         more = f", and {plural(len(rows) - 1, 'other recording')}" if len(rows) > 1 else ""
         message = f"{clipped(path)} has 1 channel, but the question takes a direction or distance to answer{more}"
-        yield found(row, "audio", message)
+        yield finding(row, "audio", message)
 
 
-def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
+def time_outside_audio(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     table, aside = audio.table, audio.expected.get("aside")
-    columns = [table.values(field) for field in _TIMES] if audio.lengths else []
+    lengths = {recording.path: probe.seconds for recording, probe in audio.readable if not probe.cut_off}
+    columns = [table.values(field) for field in _TIMES] if lengths else []
     for row, (recordings, start, end, span, onset, events) in enumerate(zip(*columns, strict=True)):
-        seconds = audio.lengths.get(plain(recordings[0])) if len(recordings) == 1 else None
+        seconds = lengths.get(recordings[0].removeprefix("./")) if len(recordings) == 1 else None
         if seconds is None:
             continue
-        # the span of an item with both is QAI105, which needs no recording
-        times = _times(None if start is not None and end is not None else span, onset, events)
+        times: list[tuple[str, str, int | None, float]] = []
+        if span is not None and (start is None or end is None):  # of an item with both, QAI105 needs no recording
+            times.append(("time_span", "answer_meta", None, max(span)))
+        if onset is not None:
+            times.append(("onset_time", "answer_meta", None, onset))
+        for place, event in enumerate(events or ()):
+            ends = [time for time in (event["onset"], event["offset"]) if time is not None]
+            if ends:
+                times.append((f"the end of {clipped(event['class_name'], 30)}", "events", place, max(ends)))
         start = _seconds(table.further("start")[row]) if start is None and aside else start
         end = _seconds(table.further("end")[row]) if end is None and aside else end
-        whole = "recording" if end is None else "clip"
-        for what, field, number, time, last in _late(start, end, seconds, times):
-            thing = "recording" if field in ("start", "end") else whole
+        last, late = seconds, times[:0]
+        if start is not None and end is not None and end < start:
+            continue  # that is QAI105, and the length of the part is unknown
+        if start is not None and start >= seconds:
+            late = [("start", "start", None, start)]
+        elif end is not None and end > seconds + SLACK:
+            late = [("end", "end", None, end)]
+        else:
+            last = (min(end, seconds) if end is not None else seconds) - (start or 0.0)
+            late = [time for time in times if time[-1] > last + SLACK]
+        for what, field, number, time in late:
+            thing = "recording" if end is None or field in ("start", "end") else "clip"
             message = f"{what} is {time:g} s, but the {thing} ends at {last:.3f} s"
-            yield found(row, field, message, None, number)
+            yield finding(row, field, message, None, number)
 
 
 _TIMES = ("audio", "start", "end", "answer_meta.time_span", "answer_meta.onset_time", "events")
@@ -241,33 +239,6 @@ _TIMES = ("audio", "start", "end", "answer_meta.time_span", "answer_meta.onset_t
 
 def _seconds(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _late(
-    start: float | None, end: float | None, seconds: float, times: Iterator[tuple[str, str, int | None, float]]
-) -> Iterator[tuple[str, str, int | None, float, float]]:
-    if start is not None and end is not None and end < start:
-        return  # that is QAI105, and the length of the part is unknown
-    if start is not None and start >= seconds:
-        yield "start", "start", None, start, seconds
-    elif end is not None and end > seconds + SLACK:
-        yield "end", "end", None, end, seconds
-    else:
-        length = (min(end, seconds) if end is not None else seconds) - (start or 0.0)
-        yield from ((*time, length) for time in times if time[-1] > length + SLACK)
-
-
-def _times(
-    span: list[float] | None, onset: float | None, events: list[dict[str, Any]] | None
-) -> Iterator[tuple[str, str, int | None, float]]:
-    if span is not None:
-        yield "time_span", "answer_meta", None, max(span)
-    if onset is not None:
-        yield "onset_time", "answer_meta", None, onset
-    for number, event in enumerate(events or ()):
-        last = max((time for time in (event["onset"], event["offset"]) if time is not None), default=None)
-        if last is not None:
-            yield f"the end of {clipped(event['class_name'], 30)}", "events", number, last
 
 
 RECORDING_RULES = (

@@ -19,9 +19,9 @@ from seldio.findings import RECORDS_SINGLY, Finding, Rule, Severity
 from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import dig
+from seldio.rules import Check, findings
 from seldio.rules.base import Bools
 from seldio.rules.collection import grouped
-from seldio.rules.registry import Check, findings
 from seldio.schema.arrays import pc
 from seldio.text import clipped
 
@@ -81,7 +81,7 @@ class ItemTable:
         #: whether the rows are questions; else they are predictions
         self.asks = "question" in table.column_names or "prompt" not in table.column_names
         self._values: dict[str, Any] = {}
-        self._columns: dict[str, pa.Array] = {}
+        self._fields: dict[str, pa.Array] = {}
         self._distinct: dict[tuple[str, ...], tuple[list[tuple[Any, ...]], Groups]] = {}
 
     @classmethod
@@ -97,19 +97,31 @@ class ItemTable:
 
         More than :data:`~seldio.findings.RECORDS_SINGLY` of a rule are one, at the first row.
         """
-        shown: list[tuple[Breach, Ints]] = []
+        shown: list[tuple[Breach, Ints | None]] = []
         faults = findings(checks, subject, skip=skip, at=Breach)
         for same in grouped(faults, lambda fault: (fault.rule.code, fault.severity, fault.row is None)).values():
-            shown += _folded(same) if same[0].row is not None else [(fault, np.zeros(0, int)) for fault in same]
+            if same[0].row is None:
+                shown += [(fault, None) for fault in same]
+                continue
+            rows = np.concatenate([np.atleast_1d(fault.row) for fault in same])
+            owners = np.repeat(np.arange(len(same)), [np.size(fault.row) for fault in same])
+            if len(rows) > RECORDS_SINGLY:
+                first = same[int(owners[rows.argmin()])]
+                shown.append((first._replace(row=int(rows.min())), rows))
+            else:
+                pairs = zip(owners.tolist(), rows.tolist(), strict=True)
+                shown += [(same[owner]._replace(row=row), None) for owner, row in pairs]
         shown.sort(key=lambda pair: pair[0].row or 0)  # each part is read again once
-        return [self._shown(fault, rows) for fault, rows in shown]
-
-    def _shown(self, fault: Breach, rows: Ints) -> Finding:
-        finding = self.finding(*fault)
-        if not len(rows):
-            return finding
-        lines = (self.line(row, None) for row in rows.tolist()) if self._begins is None else self._begins[rows]
-        return finding.times(len(rows), lines)
+        reported = []
+        for fault, alike in shown:
+            finding = self.finding(*fault)
+            if alike is not None:
+                lines = (
+                    (self.line(row, None) for row in alike.tolist()) if self._begins is None else self._begins[alike]
+                )
+                finding = finding.times(len(alike), lines)
+            reported.append(finding)
+        return reported
 
     def finding(
         self,
@@ -179,35 +191,35 @@ class ItemTable:
         """By keys, what several rules look at; all of them at once, as reading takes time."""
         fields = getattr(find(self.home), "fields", ())
         recordings = {(key,) for format in formats.ITEM_FORMATS for key in format.recording}
-        wanted = {("audio_id",), *recordings, *(one.keys for one in fields if not one.column)}
-        wanted |= {tuple(keys.split(".")) for one in fields for keys in one.unless}
-        found: dict[tuple[str, ...], list[Any]] = {keys: [] for keys in wanted}
+        wanted = {("audio_id",), *recordings, *(field.keys for field in fields if not field.column)}
+        wanted |= {tuple(keys.split(".")) for field in fields for keys in field.unless}
+        further: dict[tuple[str, ...], list[Any]] = {keys: [] for keys in wanted}
         same: dict[Any, Any] = {}
         for text in chain.from_iterable(chunk.to_pylist() for chunk in self.table["extra"].chunks):
             record = json.loads(text) if text else {}
-            for keys, values in found.items():
+            for keys, values in further.items():
                 value = dig(record, *keys)
                 values.append(same.setdefault(value, value) if isinstance(value, str) else value)
-        return found
+        return further
 
-    def field(self, one: FieldValues) -> pa.Array:
+    def field(self, field: FieldValues) -> pa.Array:
         """Return a benchmark's field of each record as text; null where it has none, or may have any."""
-        name = f"field {one.name}"
-        if name not in self._columns:
-            self._columns[name] = self._field(one)
-        return self._columns[name]
-
-    def _field(self, one: FieldValues) -> pa.Array:
-        if one.column:
-            column = self.column(one.column)
+        if field.name in self._fields:
+            return self._fields[field.name]
+        if field.column:
+            column = self.column(field.column)
             column = pc.binary_join(column, ", ") if pa.types.is_list(column.type) else column
         else:
-            values = (each if isinstance(each, str | None) else json.dumps(each) for each in self.further(*one.keys))
-            column = pa.array(values, pa.string())
-        for keys in one.unless:
-            known = self.table.column_names
-            other = self.known(keys) if keys in known else [each is not None for each in self.further(*keys.split("."))]
+            values = self.further(*field.keys)
+            texts = (value if isinstance(value, str | None) else json.dumps(value) for value in values)
+            column = pa.array(texts, pa.string())
+        for keys in field.unless:
+            if keys in self.table.column_names:
+                other = self.known(keys)
+            else:
+                other = np.array([value is not None for value in self.further(*keys.split("."))], bool)
             column = pc.if_else(pa.array(other, pa.bool_()), None, column)
+        self._fields[field.name] = column
         return column
 
     def distinct(self, *fields: str | FieldValues) -> tuple[list[tuple[Any, ...]], Groups]:
@@ -274,11 +286,11 @@ class ItemTable:
     def paths(self) -> Paths:
         """The recordings that rows refer to, in order."""
         lists = self.column("audio")
-        found = pc.list_flatten(lists).dictionary_encode()
+        mentions = pc.list_flatten(lists).dictionary_encode()
         row = pc.list_parent_indices(lists).to_numpy()
         place = np.arange(len(row)) - np.searchsorted(row, row)
-        names = found.dictionary.to_pylist()
-        return Paths(names, found.indices.to_numpy(), row, place, [_unsafe(name) for name in names])
+        names = mentions.dictionary.to_pylist()
+        return Paths(names, mentions.indices.to_numpy(), row, place, [_unsafe(name) for name in names])
 
 
 ABSOLUTE = "is absolute"
@@ -294,17 +306,6 @@ def _unsafe(path: str) -> str | None:
     if _ROOT.match(path):
         return ABSOLUTE
     return "climbs out of its folder" if ".." in path and ".." in re.split(r"[/\\]", path) else None
-
-
-def _folded(faults: Sequence[Breach]) -> list[tuple[Breach, Ints]]:
-    """Return faults of one kind with one row each; more than a few as the first of them, with the rows of all."""
-    sizes = [fault.row.size if isinstance(fault.row, np.ndarray) else 1 for fault in faults]
-    if sum(sizes) > RECORDS_SINGLY:
-        rows = np.concatenate([np.atleast_1d(fault.row) for fault in faults])
-        first = faults[int(np.repeat(np.arange(len(faults)), sizes)[rows.argmin()])]
-        return [(first._replace(row=int(rows.min())), rows)]
-    none = np.zeros(0, np.int64)
-    return [(fault._replace(row=row), none) for fault in faults for row in np.atleast_1d(fault.row).tolist()]
 
 
 def _groups(columns: Sequence[Any], rows: int) -> Groups:

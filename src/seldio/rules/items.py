@@ -9,8 +9,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,9 +22,9 @@ from seldio.findings import Finding
 from seldio.formats.about import with_address
 from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat, option_letter, option_place
 from seldio.formats.mera import CYRILLIC
-from seldio.rules.collection import Found
+from seldio.rules import ERROR, WARNING
+from seldio.rules.collection import MakeFinding
 from seldio.rules.item_table import ABSOLUTE, ItemTable, Verdict, rows_where
-from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, plural, printable
 
@@ -33,47 +32,39 @@ from seldio.text import clipped, listed, plural, printable
 PUBLIC = ("so-bench", "so-dataset-qa")
 
 
-def repeated_id(table: ItemTable, found: Found) -> Iterator[Finding]:
+def repeated_id(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     rows, first = table.repeated([table.table["id"]], table.known("id"))
-
-    def message(row: int) -> str:
-        return f"the id {table.cell(row, 'id')} already appears in line {table.line(first[row])}"
-
     if len(rows):
-        yield found(rows, "id", message)
+        again = "the id {} already appears in line {}"
+        yield finding(rows, "id", lambda row: again.format(table.cell(row, "id"), table.line(int(first[row]))))
 
 
-def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
+def times_of_item(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     start, end = table.numbers("start"), table.numbers("end")
     first, last = table.spans
     reversed_ = end < start
     late = (last > end - start + 0.05) & ~reversed_  # where it is, the length of the clip is unknown
     for row in rows_where(reversed_ | (last < first) | late):
         if reversed_[row]:
-            yield found(row, "end", f"the end, {end[row]:g} s, is before the start, {start[row]:g} s")
+            yield finding(row, "end", f"the end, {end[row]:g} s, is before the start, {start[row]:g} s")
         if last[row] < first[row]:
-            yield found(row, "answer_meta", f"time_span: {last[row]:g} s is before {first[row]:g} s")
+            yield finding(row, "answer_meta", f"time_span: {last[row]:g} s is before {first[row]:g} s")
         elif late[row]:
             message = f"time_span ends at {last[row]:g} s, but the clip at {end[row] - start[row]:g} s"
-            yield found(row, "answer_meta", message, "times count from the start of the clip")
+            yield finding(row, "answer_meta", message, "times count from the start of the clip")
 
 
-def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
+def unsafe_audio_path(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     faults = [why if table.asks or why != ABSOLUTE else None for why in table.paths.unsafe]
-    yield from _mentions(table, faults, "write paths relative to the root of the dataset", found)
+    yield from _mentions(table, faults, "write paths relative to the root of the dataset", finding)
 
 
-def _mentions(table: ItemTable, faults: Sequence[str | None], hint: str, found: Found) -> Iterator[Finding]:
+def _mentions(table: ItemTable, faults: Sequence[str | None], hint: str, finding: MakeFinding) -> Iterator[Finding]:
     paths = table.paths
     for mention in rows_where(np.array([fault is not None for fault in faults], bool)[paths.name]):
         name = paths.name[mention]
         message = f"the audio path {clipped(paths.names[name])} {faults[name]}"
-        yield found(int(paths.row[mention]), "audio", message, hint, int(paths.place[mention]))
-
-
-def _are_usual(paths: pa.Array) -> pa.BooleanArray:
-    """Return whether each path is valid on every system, judged by its characters alone: most are."""
-    return pc.and_not(pc.match_substring_regex(paths, _USUAL), pc.match_substring_regex(paths, _UNUSUAL))
+        yield finding(int(paths.row[mention]), "audio", message, hint, int(paths.place[mention]))
 
 
 #: Folders and a name of plain letters, none of them longer than any system allows.
@@ -82,9 +73,11 @@ _USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
 _UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
 
 
-def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
+def awkward_audio_path(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     named = pc.list_flatten(table.column("audio"))
-    if pc.all(_are_usual(named)).as_py():
+    # most paths are valid on every system, judged by their characters alone
+    usual = pc.and_not(pc.match_substring_regex(named, _USUAL), pc.match_substring_regex(named, _UNUSUAL))
+    if pc.all(usual).as_py():
         lower = pc.utf8_lower(named)
         if lower.equals(named) or pc.count_distinct(lower).as_py() == pc.count_distinct(named).as_py():
             return
@@ -100,21 +93,21 @@ def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
             if (other := spellings.setdefault(composed.casefold(), path)) != path:
                 fault = f"differs from {printable(other)} only in case or accents"
         faults.append(fault)
-    yield from _mentions(table, faults, "rename the recording", found)
+    yield from _mentions(table, faults, "rename the recording", finding)
 
 
-def empty_question(table: ItemTable, found: Found) -> Iterator[Finding]:
+def empty_question(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row in rows_where(table.blank("question")):
-        yield found(row, "question", f"the question {table.cell(row, 'id')} is empty")
+        yield finding(row, "question", f"the question {table.cell(row, 'id')} is empty")
 
 
-def no_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
+def no_answer(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     public = table.home in (*PUBLIC, "jasco")
     for row in rows_where(table.blank("answer")) if public else ():
-        yield found(row, "answer", f"the question {table.cell(row, 'id')} has no answer")
+        yield finding(row, "answer", f"the question {table.cell(row, 'id')} has no answer")
 
 
-def answer_missing_among_others(table: ItemTable, found: Found) -> Iterator[Finding]:
+def answer_missing_among_others(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     if table.home in (*PUBLIC, "jasco"):  # of which QAI112 tells each
         return
     missing = rows_where(pc.and_(table.blank("answer"), table.blank("canonical_answer")))
@@ -123,10 +116,10 @@ def answer_missing_among_others(table: ItemTable, found: Found) -> Iterator[Find
         has = "has" if len(missing) == 1 else "have"
         message = f"{len(missing):,} of {len(table):,} questions {has} no answer, while the others do: "
         message += listed([clipped(id, 40) for id in ids], 3)
-        yield found(missing[0], "answer", message)
+        yield finding(missing[0], "answer", message)
 
 
-def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
+def same_question_twice(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     asked: list[Any] = [table.table[field] for field in ("question", "audio", "start", "end")]
     choices, groups = table.distinct("options")
     numbers: dict[tuple[str, ...], int] = {}
@@ -141,10 +134,10 @@ def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
         return f"the question and its recording are those of {id}, in line {table.line(first[row])}"
 
     if len(rows):
-        yield found(rows, "question", message)
+        yield finding(rows, "question", message)
 
 
-def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
+def english_question(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     russian = pc.equal(table.column("language"), "ru")
     if not pc.any(russian).as_py():
         return
@@ -153,7 +146,7 @@ def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
         latin, other = len(_LATIN.findall(question)), len(_CYRILLIC.findall(question))
         if latin > 4 * other:
             message = f"the question is in English ({latin / (latin + other):.0%} of its letters are Latin)"
-            yield found(row, "question", message)
+            yield finding(row, "question", message)
 
 
 #: What English questions have and names of classes do not.
@@ -161,7 +154,7 @@ _ENGLISH = r"(?i)\b(?:what|which|who|whose|where|when|why|how|is|are|was|were|do
 _LATIN, _CYRILLIC = re.compile("[A-Za-z]"), re.compile("[\u0400-\u04ff]")
 
 
-def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
+def audio_id_of_another(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     if table.home not in PUBLIC:
         return
     paths, names = table.paths, table.further("audio_id")
@@ -171,22 +164,19 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
         name = names[row]
         if isinstance(name, str) and stems[path] and stems[path] != name and whole[row]:
             message = f"the audio_id is {clipped(name)}, but the recording is {clipped(paths.names[path])}"
-            yield found(row, "audio_id", message)
+            yield finding(row, "audio_id", message)
 
 
-def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
+def repeated_prediction(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     rows, first = table.repeated([table.table["id"], table.table["prompt"]], table.known("id"))
-
-    def message(row: int) -> str:
-        return f"a second prediction for {table.cell(row, 'id')}; the first is in line {table.line(first[row])}"
-
     if len(rows):
-        yield found(rows, "id", message)
+        second = "a second prediction for {}; the first is in line {}"
+        yield finding(rows, "id", lambda row: second.format(table.cell(row, "id"), table.line(int(first[row]))))
 
 
-def empty_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
+def empty_prediction(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row in rows_where(table.blank("prediction")):
-        yield found(row, "prediction", f"no prediction for {table.cell(row, 'id')}")
+        yield finding(row, "prediction", f"no prediction for {table.cell(row, 'id')}")
 
 
 PATH_RULES = (unsafe_audio_path, awkward_audio_path)
@@ -211,11 +201,11 @@ HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABE
 _LOOKS = str.maketrans(HOMOGLYPHS | dict(zip("аеорсухіјѕԁһԛԝοѵ", "aeopcyxijsdhqwov", strict=True)))
 
 
-def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding]:
+def answer_not_among_options(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     form = _form(table)
     hint = f"the answer must be {ANSWERS[form] if form in ('letter', 'text') else 'the text or letter of an option'}"
     for row, message in _judged(table, _not_among):
-        yield found(row, "answer", message, hint)
+        yield finding(row, "answer", message, hint)
 
 
 def _not_among(answer: str | None, options: list[str]) -> str | None:
@@ -225,26 +215,26 @@ def _not_among(answer: str | None, options: list[str]) -> str | None:
     return f"the answer {clipped(answer)} is not one of the {len(options)} options"
 
 
-def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
+def answer_in_another_form(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     if _form(table) == "text":
-        yield from _misformed(table, found)
+        yield from _misformed(table, finding)
 
 
-def text_for_a_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
+def text_for_a_letter(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     if _form(table) == "letter":
-        yield from _misformed(table, found)
+        yield from _misformed(table, finding)
 
 
-def _misformed(table: ItemTable, found: Found) -> Iterator[Finding]:
+def _misformed(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     form, home = _form(table) or "text", formats.get(table.home, ItemFormat)
     for row, right in misformed(table):
         answer = table.value(row, "answer")
-        said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
+        written = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
         shown = f'"{clipped(right[0])}"' if form == "text" else " or ".join(right)
-        yield found(
+        yield finding(
             row,
             "answer",
-            f"the answer is {said}, but {home.name} holds {ANSWERS[form]}",
+            f"the answer is {written}, but {home.name} holds {ANSWERS[form]}",
             f"write {shown}" + f": {home.graded}" * bool(home.graded),
             severity=WARNING if home.letters else ERROR,
             fixable=len(right) == 1,
@@ -279,10 +269,10 @@ def _judged(
         yield from table.judged(("answer", "options"), lambda *choice: None if choice[1] is None else judge(*choice))
 
 
-def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
+def repeated_option(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, faults in _judged(table, lambda _, options: [*_repeated(options)] or None):
         for place, message, hint in faults:
-            yield found(row, "options", message, hint, number=place)
+            yield finding(row, "options", message, hint, number=place)
 
 
 def _repeated(options: Sequence[str]) -> Iterator[tuple[int, str, str]]:
@@ -296,27 +286,27 @@ def _repeated(options: Sequence[str]) -> Iterator[tuple[int, str, str]]:
         other = first.setdefault(option.translate(_LOOKS), option)
         if option != other:
             message = f'option "{clipped(option)}" looks like option {option_letter(options.index(other))}, but has '
-            one, two = next(pair for pair in zip(other, option, strict=True) if len({*pair}) > 1)
-            yield place, message + f"{_named(two)} for {_named(one)}", "type both in one alphabet, or replace one"
+            latin, letter = next(pair for pair in zip(other, option, strict=True) if len({*pair}) > 1)
+            yield place, message + f"{_named(letter)} for {_named(latin)}", "type both in one alphabet, or replace one"
 
 
 def _named(letter: str) -> str:
     return f"a {unicodedata.name(letter, 'letter').title()}"
 
 
-def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
+def homoglyph_letter(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
         answer, options = (table.value(row, field) for field in ("answer", "options"))
         right, place = HOMOGLYPHS[answer], LETTERS.find(HOMOGLYPHS[answer])
         if _form(table) == "text" and 0 <= place < len(options or ()):
             right = f'"{clipped(options[place])}"'
-        yield found(row, "answer", f"the answer {answer} is {_named(answer)}", f"write {right}")
+        yield finding(row, "answer", f"the answer {answer} is {_named(answer)}", f"write {right}")
     instructions = table.column("instruction").dictionary_encode()
     for number, instruction in enumerate(instructions.dictionary.to_pylist()):
         letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
         if letter := next((each for each in letters if each in HOMOGLYPHS), None):
             for row in rows_where(pc.equal(instructions.indices, number)):
-                yield found(
+                yield finding(
                     row,
                     "instruction",
                     f"the instruction labels an option with {_named(letter)}",
@@ -324,10 +314,10 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
                 )
 
 
-def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
+def no_options(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, faults in _judged(table, lambda _, options: [*_lacking(options)] or None):
         for place, message, hint in faults:
-            yield found(row, "options", message, hint, number=place, severity=ERROR if place is None else WARNING)
+            yield finding(row, "options", message, hint, number=place, severity=ERROR if place is None else WARNING)
 
 
 def _lacking(options: Sequence[str]) -> Iterator[tuple[int | None, str, str]]:
@@ -369,15 +359,15 @@ def _fields(instruction: str) -> list[str] | None:
         return None
 
 
-def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
+def cyrillic_option_letter(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, letter in _in_instruction(table, lambda text, _: "".join(map("".join, _NAMED.findall(text)[:1])) or None):
         message = f"the instruction labels an option with a {unicodedata.name(letter).title()}, but answers are Latin"
-        yield found(row, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
+        yield finding(row, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
 
 
-def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
+def options_of_instruction(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, message in _in_instruction(table, _of_other_options):
-        yield found(row, "instruction", message)
+        yield finding(row, "instruction", message)
 
 
 def _of_other_options(instruction: str, options: Sequence[str] | None) -> str | None:
@@ -389,15 +379,15 @@ def _of_other_options(instruction: str, options: Sequence[str] | None) -> str | 
     return f"the instruction is for {plural(len(asked), 'option')}, but the question has {len(given)}"
 
 
-def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding]:
+def instruction_placeholders(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for number, instruction in _in_instruction(table, lambda text, _: text):
         fields, audio = _fields(instruction), table.value(number, "audio")
         further = table.extra(number).get("inputs")
-        known = {"question", *(further if isinstance(further, dict) else ())}
-        known |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
+        filled = {"question", *(further if isinstance(further, dict) else ())}
+        filled |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
         for name in fields or ():
-            if name not in known and not _OPTION.fullmatch(name) and name.isidentifier():
-                yield found(
+            if name not in filled and not _OPTION.fullmatch(name) and name.isidentifier():
+                yield finding(
                     number,
                     "instruction",
                     f"no value for the placeholder {clipped(name)}",
@@ -407,12 +397,12 @@ def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding
         lacking += [] if "<audio" in instruction or "audio" in (fields or ()) else ["<audio>"]
         if lacking:
             message = f"the instruction has no placeholder for {' and '.join(lacking)}"
-            yield found(number, "instruction", message, "add it")
+            yield finding(number, "instruction", message, "add it")
 
 
-def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
+def literal_braces(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, message in _in_instruction(table, _literal):
-        yield found(row, "instruction", message)
+        yield finding(row, "instruction", message)
 
 
 def _literal(instruction: str, options: object) -> str | None:  # noqa: ARG001
@@ -430,156 +420,151 @@ INSTRUCTION_RULES = (cyrillic_option_letter, options_of_instruction, instruction
 _SHARE = 0.05
 
 
-def not_the_whole_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
-    known = _benchmark_of(table)
-    if known is None:
+def not_the_whole_benchmark(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
+    if (subset := _subset_of(table)) is None:
         return
-    if 2 * len(table) > known.sizes[0] and (missing := _missing(known, table)) and _at_the_end(known, missing):
-        hint = with_address("the file seems to be cut off: download it again", known.format)
-        yield found(0, "id", _some(known, table, missing), hint)
-    if abs(len(table) - known.sizes[0]) < known.near:
-        again = with_address("download the benchmark again", known.format)
-        for field, wrong in _differences(known, table):
-            message = f"the {field} counts are not those of {known.title}: {'; '.join(wrong[:4])}"
-            yield found(0, field, message, again)
-        if len(table) not in known.sizes and not any("weight" in task for task in known.tasks.values()):
-            message = f"{len(table):,} questions, but {known.title} has {' or '.join(map(str, known.sizes))}"
-            yield found(0, "id", message, again)
-
-
-def subset_of_a_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
-    known = _benchmark_of(table)
-    if known is None:
+    benchmark = subset.benchmark
+    if subset.most and subset.cut:
+        hint = with_address("the file seems to be cut off: download it again", benchmark.format)
+        yield finding(0, "id", subset.message, hint)
+    if abs(len(table) - benchmark.sizes[0]) >= benchmark.near:
         return
-    most, missing = 2 * len(table) > known.sizes[0], _missing(known, table)
-    cut = most and bool(missing) and _at_the_end(known, missing)
-    many = most and not known.numbered and len(table) <= known.sizes[0] - known.near
-    if (missing and not cut) or many:
-        hint = f"a score of them is not a score of {known.title}"
-        yield found(0, "id", _some(known, table, missing), hint)
-
-
-def _benchmark_of(table: ItemTable) -> Benchmark | None:
-    known = find(table.format)
-    if known is None or not known.sizes:
-        return None
-    elsewhere = (table.field(one).null_count == len(table) for one in known.fields if one.unless)
-    return None if any(elsewhere) else known
-
-
-def _some(known: Benchmark, table: ItemTable, missing: Sequence[int]) -> str:
-    which = f": {_runs(missing)} missing" if missing else ""
-    return f"{len(table):,} of the {known.sizes[0]:,} questions of {known.title}{which}"
-
-
-def _at_the_end(known: Benchmark, missing: Sequence[int]) -> bool:
-    return list(missing) == [*range(missing[0], known.sizes[0] + 1)]
-
-
-def _missing(known: Benchmark, table: ItemTable) -> list[int]:
-    ids, whole = table.values("id"), range(1, known.sizes[0] + 1)
-    if not known.numbered or not ids:
-        return []
-    numbers = {int(id) if id is not None and re.fullmatch("[1-9][0-9]{0,9}", id) else 0 for id in ids}
-    return [number for number in whole if number not in numbers] if numbers <= {*whole} else []
-
-
-def _runs(numbers: Sequence[int]) -> str:
-    """Return sorted numbers in words, runs of them in short."""
-    breaks = [0, *(place for place, (one, other) in enumerate(pairwise(numbers), 1) if other != one + 1), len(numbers)]
-    runs = [(numbers[first], numbers[last - 1]) for first, last in pairwise(breaks)]
-    return listed([str(one) if one == other else f"{one} to {other}" for one, other in runs], 4)
-
-
-def _differences(known: Benchmark, table: ItemTable) -> Iterator[tuple[str, list[str]]]:
-    wanted = {name: task["weight"] for name, task in known.tasks.items() if "weight" in task}
+    again = with_address("download the benchmark again", benchmark.format)
+    wrong: list[tuple[str, list[str]]] = []
+    weights = {name: task["weight"] for name, task in benchmark.tasks.items() if "weight" in task}
     counts = _counts(table.column("task"))
-    if wanted and counts != wanted:
-        wrong = [f"{name}: {counts.get(name, 0)} instead of {n}" for name, n in wanted.items() if counts.get(name) != n]
-        wrong += [f"{printable(str(name))} is not one of its tasks" for name in counts if name not in wanted]
-        yield "task", wrong
-    for one in known.fields:
-        counts = _counts(table.field(one)) if one.shares else {}
-        are = {name: counts.get(name, 0) / len(table) for name in one.shares}
-        wrong = [
-            f"{are[name]:.0%} are {name} instead of {share:.0%}"
-            for name, share in one.shares.items()
-            if abs(are[name] - share) > _SHARE
-        ]
-        if wrong:
-            yield one.field, wrong
+    if weights and counts != weights:
+        other = {name: n for name, n in weights.items() if counts.get(name) != n}
+        differences = [f"{name}: {counts.get(name, 0)} instead of {n}" for name, n in other.items()]
+        differences += [f"{printable(str(name))} is not one of its tasks" for name in counts if name not in weights]
+        wrong.append(("task", differences))
+    for field in benchmark.fields:
+        counts, differences = _counts(table.field(field)) if field.shares else {}, []
+        for name, share in field.shares.items():
+            actual = counts.get(name, 0) / len(table)
+            if abs(actual - share) > _SHARE:
+                differences.append(f"{actual:.0%} are {name} instead of {share:.0%}")
+        wrong += [(field.field, differences)] if differences else []
+    for name, differences in wrong:
+        message = f"the {name} counts are not those of {benchmark.title}: {'; '.join(differences[:4])}"
+        yield finding(0, name, message, again)
+    if len(table) not in benchmark.sizes and not weights:
+        message = f"{len(table):,} questions, but {benchmark.title} has {' or '.join(map(str, benchmark.sizes))}"
+        yield finding(0, "id", message, again)
+
+
+def subset_of_a_benchmark(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
+    if (subset := _subset_of(table)) is None:
+        return
+    benchmark = subset.benchmark
+    many = subset.most and not benchmark.numbered and len(table) <= benchmark.sizes[0] - benchmark.near
+    if (subset.missing and not (subset.most and subset.cut)) or many:
+        hint = f"a score of them is not a score of {benchmark.title}"
+        yield finding(0, "id", subset.message, hint)
+
+
+class _Subset(NamedTuple):
+    """The questions of a file as a part of those of its benchmark."""
+
+    benchmark: Benchmark
+    message: str  # how many they are, and which are missing
+    missing: list[int]  # the numbers of the missing ones, where questions are numbered
+    most: bool  # whether it has more than half of them
+    cut: bool  # whether just the last ones are missing
+
+
+def _subset_of(table: ItemTable) -> _Subset | None:
+    benchmark = find(table.format)
+    if benchmark is None or not benchmark.sizes:
+        return None
+    if any(table.field(field).null_count == len(table) for field in benchmark.fields if field.unless):
+        return None  # elsewhere
+    size, ids = benchmark.sizes[0], table.values("id") if benchmark.numbered else []
+    numbers = {int(id) if id is not None and re.fullmatch("[1-9][0-9]{0,9}", id) else 0 for id in ids}
+    whole = range(1, size + 1) if numbers and numbers <= {*range(1, size + 1)} else ()
+    missing = [number for number in whole if number not in numbers]
+    # in words, runs of them in short
+    runs: list[list[int]] = []
+    for number in missing:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    names = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
+    which = f": {listed(names, 4)} missing" if names else ""
+    message = f"{len(table):,} of the {size:,} questions of {benchmark.title}{which}"
+    cut = bool(runs) and runs == [[missing[0], size]]
+    return _Subset(benchmark, message, missing, 2 * len(table) > size, cut)
 
 
 def _counts(column: pa.Array) -> dict[str, int]:
     return {each["values"].as_py(): each["counts"].as_py() for each in pc.value_counts(column)}
 
 
-def _meant(value: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
-    """Return the known value that differs only in case and signs."""
-    return {_plain(one): one for one in known}.get(_plain(value))
-
-
 def _plain(text: str) -> str:
     return re.sub(r"[\W_]", "", text.lower())
 
 
-def unknown_task(table: ItemTable, found: Found) -> Iterator[Finding]:
-    known = find(table.home)
-    if known is not None and known.tasks:
-        yield from _strange(
-            known, FieldValues(name="task", values=(*known.tasks,), column="task", needed=True), table, found
-        )
+def unknown_task(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
+    benchmark = find(table.home)
+    if benchmark is not None and benchmark.tasks:
+        field = FieldValues(name="task", values=(*benchmark.tasks,), column="task", needed=True)
+        yield from _strange(benchmark, field, table, finding)
 
 
-def value_of_another_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
-    known = find(table.home)
-    if known is not None:
-        for one in known.fields:
-            yield from _strange(known, one, table, found)
+def value_of_another_benchmark(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
+    benchmark = find(table.home)
+    if benchmark is not None:
+        for field in benchmark.fields:
+            yield from _strange(benchmark, field, table, finding)
 
 
-def _strange(known: Benchmark, one: FieldValues, table: ItemTable, found: Found) -> Iterator[Finding]:
+def _strange(benchmark: Benchmark, field: FieldValues, table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     """Yield a finding for each value that a field of a benchmark does not allow, once for the file."""
-    column = table.field(one)
-    has = one.has or listed([*one.values], 6) or "one for each question"
-    if one.needed and (one.values or one.wrong):  # else an empty one is told of elsewhere
+    column = table.field(field)
+    has = field.has or listed([*field.values], 6) or "one for each question"
+    if field.needed and (field.values or field.wrong):  # else an empty one is told of elsewhere
         column = pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column)
-    if one.needed and (missing := rows_where(column.is_null())):
-        message = f"the question has no {one.name}{_in(len(missing))}"
-        yield found(missing[0], one.field, message, f"write it: {known.title} has {has}")
-    if not one.values and not one.wrong:
+    if field.needed and (missing := rows_where(column.is_null())):
+        message = f"the question has no {field.name}{_in(len(missing))}"
+        yield finding(missing[0], field.field, message, f"write it: {benchmark.title} has {has}")
+    if not field.values and not field.wrong:
         return
     values = column.drop_null()
-    listed_values = pc.is_in(values, value_set=pa.array(one.values, pa.string()))
-    strange = pc.invert(listed_values) if one.values else pc.match_substring_regex(values, one.wrong)
+    allowed = pc.is_in(values, value_set=pa.array(field.values, pa.string()))
+    strange = pc.invert(allowed) if field.values else pc.match_substring_regex(values, field.wrong)
+    plain = {_plain(value): value for value in field.values}  # the same but for case and signs
     for value, count in _counts(values.filter(strange)).items():
-        meant = _meant(value, one.values)
-        message = f"{one.name} is {clipped(value) or 'empty'}{_in(count)}, but {known.title} has {has}"
-        hint = f"write {meant}" if meant else f"choose from {', '.join(one.values)}" if one.values else "correct it"
-        yield found(pc.index(column, value).as_py(), one.field, message, hint)
+        meant = plain.get(_plain(value))
+        message = f"{field.name} is {clipped(value) or 'empty'}{_in(count)}, but {benchmark.title} has {has}"
+        hint = f"choose from {', '.join(field.values)}" if field.values else "correct it"
+        hint = f"write {meant}" if meant else hint
+        yield finding(pc.index(column, value).as_py(), field.field, message, hint)
 
 
 def _in(count: int) -> str:
     return f", in {count:,} questions" if count > 1 else ""
 
 
-def field_of_another_task(table: ItemTable, found: Found) -> Iterator[Finding]:
-    known = find(table.home)
-    if known is None or not known.tasks:
+def field_of_another_task(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
+    benchmark = find(table.home)
+    if benchmark is None or not benchmark.tasks:
         return
-    for one in known.fields:
-        right = known.of_tasks[one.name]
+    for field in benchmark.fields:
+        right = benchmark.of_tasks[field.name]
 
-        def other(task: str, value: str, one: FieldValues = one, right: Mapping[str, str] = right) -> str | None:
-            wrong = value in one.values and value != right.get(task, value)
-            return f"{one.name} is {value}, but that of {task} is {right[task]}" if wrong else None
+        def other(task: str, value: str, field: FieldValues = field, right: Mapping[str, str] = right) -> str | None:
+            wrong = value in field.values and value != right.get(task, value)
+            return f"{field.name} is {value}, but that of {task} is {right[task]}" if wrong else None
 
-        for row, message in table.judged(("task", one), other) if right else ():
-            yield found(row, one.field, message, f"correct the task, or write {right[table.value(row, 'task')]}")
-    options = table.judged(("task", "options"), lambda task, given: _options(known.tasks.get(task, {}), given or ()))
+        for row, message in table.judged(("task", field), other) if right else ():
+            yield finding(row, field.field, message, f"correct the task, or write {right[table.value(row, 'task')]}")
+    options = table.judged(
+        ("task", "options"), lambda task, given: _options(benchmark.tasks.get(task, {}), given or ())
+    )
     for row, wrong in options:
-        field = "options" if table.value(row, "options") else "question"
-        yield found(row, field, f"{table.value(row, 'task')} has {wrong}", "correct the task or the options")
+        where = "options" if table.value(row, "options") else "question"
+        yield finding(row, where, f"{table.value(row, 'task')} has {wrong}", "correct the task or the options")
 
 
 def _options(task: Mapping[str, Any], options: Sequence[str]) -> str | None:

@@ -13,12 +13,12 @@ from seldio.clock import LONGEST
 from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.cells import ABSENT, absent
-from seldio.formats.diagnosis import headed_by
+from seldio.formats.label_csv import headed_by
 from seldio.rules.base import POSITION, Bools, Labels, RowFault, Values
 from seldio.schema.arrays import to_mask
 from seldio.schema.events import FARTHEST
 from seldio.text import clipped, plural, times
-from seldio.vocabularies import Vocabulary, spelling, vocabulary
+from seldio.vocabularies import spelling, vocabulary
 
 #: What to say of azimuths that are many, or far out of range.
 NOT_WRAPPED = "; not repaired, as only a few just outside can be wrapped"
@@ -64,17 +64,13 @@ def unknown_class_name(onset: Values, class_id: Values, labels: Labels) -> Itera
         if not name:
             yield RowFault(row, None)
             continue
-        close = _closest(name, classes)
+        spelled = spelling(name)
+        begins = [key for key in classes.indices if key.startswith(f"{spelled} ")]
+        near = begins or difflib.get_close_matches(spelled, list(classes.indices), 1, 0.7)
+        close = classes.label(classes.indices[near[0]]) if near else None
         hint = f"did you mean {close}?" if close else f"the classes are {'; '.join(n[0] for n in classes.classes if n)}"
         message = f"{clipped(name, 40)} is not a class of {classes.name}"
         yield RowFault(row, "class_name", message=message, hint=hint)
-
-
-def _closest(name: str, classes: Vocabulary) -> str | None:
-    spelled = spelling(name)
-    begins = [key for key in classes.indices if key.startswith(f"{spelled} ")]
-    near = begins or difflib.get_close_matches(spelled, list(classes.indices), 1, 0.7)
-    return classes.label(classes.indices[near[0]]) if near else None
 
 
 def azimuth_range(azimuth: Values, labels: Labels, widest: int) -> Iterator[RowFault]:
@@ -169,27 +165,24 @@ def event_times(onset: Values, offset: Values) -> Bools:
 def frame_order(frame: Values, labels: Labels) -> Iterator[RowFault]:
     files, firsts, counts = np.unique(labels.owners(labels.unsorted), return_index=True, return_counts=True)
     for file, row, count in zip(files.tolist(), labels.unsorted[firsts].tolist(), counts.tolist(), strict=True):
-        apart = _frame_apart(labels, file)
-        clips = apart is None and _may_be_two_clips(labels, file)
-        whole = apart is None and not clips and _every_line_read(labels, file)
-        hint = "sort the rows by frame"
-        if clips:
-            hint += " if all are of one clip: where frames fall far and seldom, the rows of another one may begin"
-        elif apart is not None:
-            hint += f" if all are of one clip: those of frame {apart} do not stand together, as in a file of two clips"
-        elif not whole:
-            hint = "put the lines right that cannot be read, then sort the rows by frame"
+        # the first frame with rows on both sides of a fall of the frame number, if any
+        rows = labels.rows_of(file)
+        in_order = labels.rows(np.arange(rows.start, rows.stop))
+        frames, pieces = labels.column("frame")[in_order], labels.pieces[in_order]
+        torn = np.flatnonzero((np.diff(frames) == 0) & (np.diff(pieces) != 0))
+        one_clip, whole = "sort the rows by frame if all are of one clip", False
+        if len(torn):
+            hint = f"{one_clip}: those of frame {frames[torn[0]]} do not stand together, as in a file of two clips"
+        elif _may_be_two_clips(labels, file):
+            hint = f"{one_clip}: where frames fall far and seldom, the rows of another one may begin"
+        else:
+            part = labels.filled[file]
+            if labels.dialect is not None:  # whether each line, but blank ones and the header, is a row that was read
+                lines = [line for line in part.file.data.splitlines() if line.strip()]
+                whole = len(lines) - headed_by(lines[0].decode(), labels.dialect.header) == part.rows
+            hint = f"{'' if whole else 'put the lines right that cannot be read, then '}sort the rows by frame"
         words = {"before": labels.text(row - 1, "frame"), "times": times(count)}
         yield RowFault(row, "frame", words, hint=hint, fixable=whole)
-
-
-def _frame_apart(labels: Labels, file: int) -> int | None:
-    """Return the first frame of a file that has rows on both sides of a fall of the frame number, if any."""
-    rows = labels.rows_of(file)
-    in_order = labels.rows(np.arange(rows.start, rows.stop))
-    frames, pieces = labels.column("frame")[in_order], labels.pieces[in_order]
-    apart = np.flatnonzero((np.diff(frames) == 0) & (np.diff(pieces) != 0))
-    return int(frames[apart[0]]) if len(apart) else None
 
 
 #: Frames that a fall is at least if another clip begins there, and rows of the shortest clip; what has fewer and goes
@@ -206,15 +199,6 @@ def _may_be_two_clips(labels: Labels, file: int) -> bool:
     pieces = sorted(np.split(frame, np.flatnonzero(steps < 0) + 1), key=lambda piece: int(piece[0]))
     goes_on = all(after[0] - before[-1] <= 1 for before, after in itertools.pairwise(pieces))
     return not goes_on or sorted(map(len, pieces))[-2] >= _CLIP
-
-
-def _every_line_read(labels: Labels, file: int) -> bool:
-    """Return whether each line of a file of text, but blank ones and the header, is a row that was read."""
-    part = labels.filled[file]
-    if labels.dialect is None:
-        return False
-    lines = [line for line in part.file.data.splitlines() if line.strip()]
-    return bool(len(lines) - headed_by(lines[0].decode(), labels.dialect.header) == part.rows)
 
 
 def duplicate_row(frame: Values, labels: Labels) -> Iterator[RowFault]:

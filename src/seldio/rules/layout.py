@@ -12,8 +12,8 @@ from seldio.files.names import media_type
 from seldio.findings import Finding
 from seldio.formats.about import with_address
 from seldio.formats.datasets import Field, Set
-from seldio.rules.collection import Collection, Found, by_folder, grouped
-from seldio.rules.registry import ERROR, WARNING
+from seldio.rules import ERROR, WARNING
+from seldio.rules.collection import Collection, MakeFinding, by_folder, grouped
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
@@ -34,22 +34,21 @@ def _file_names(places: Sequence[TreePlace]) -> str:
 # --- names and places ----------------------------------------------------------------------------------------
 
 
-def evaluation_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    wanted = tree.row.below_eval
-
-    def misplaced_in(place: TreePlace) -> str | None:
+def evaluation_depth(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
+    wanted, misplaced = tree.row.below_eval, dict[str, list[TreePlace]]()
+    for place in tree.places:
         if place.top is None or place.top.set != "eval" or place.field in (None, "metadata"):
-            return None
+            continue
         fits = len(place.below) == 1 if wanted == "any" else place.below == (("eval",) if wanted == "eval" else ())
-        return None if fits else place.top.field
-
-    for field, places in sorted(grouped(tree.places, misplaced_in).items()):
+        if not fits:
+            misplaced.setdefault(place.top.field, []).append(place)
+    for field, places in sorted(misplaced.items()):
         where = "/".join((f"{field}_eval", *places[0].below))
         message = f"{plural(len(places), 'evaluation file')} in {printable(where)}/: {_file_names(places)}"
-        yield found(places, message, _EVALUATION[wanted].format(top=f"{field}_eval"))
+        yield finding(places, message, _EVALUATION[wanted].format(top=f"{field}_eval"))
 
 
-def file_type(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def file_type(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     ours = (place for place in tree.places if place.inside and (place.top is None or place.top.set is not None))
     odd = [place for place in ours if place.suffix not in _wanted_types(place) and place.is_text]
     for places in by_folder(odd, _name):
@@ -59,7 +58,7 @@ def file_type(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
         message = (
             f"{plural(len(places), 'file')} of the wrong type ({types}) in {folder}, which should hold only {only}"
         )
-        yield found(places, f"{message}: {_file_names(places)}")
+        yield finding(places, f"{message}: {_file_names(places)}")
 
 
 def _wanted_types(place: TreePlace) -> tuple[str, ...]:
@@ -68,15 +67,15 @@ def _wanted_types(place: TreePlace) -> tuple[str, ...]:
     return ({"metadata": "csv", "video": "mp4"}.get(place.top.field, "wav"),)
 
 
-def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def empty_media(collection: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     empty = {entry.name for entry in collection.entries if entry.size == 0 and media_type(entry.name) is not None}
     for places in by_folder((place for place in tree.places if place.name in empty), _name):
         count = plural(len(places), "recording or video is", "recordings or videos are")
         message = f"{count} empty (0 bytes): {_file_names(places)}"
-        yield found(places, message, with_address("download or unpack again", tree.layout))
+        yield finding(places, message, with_address("download or unpack again", tree.layout))
 
 
-def split_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def split_depth(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     def away(place: TreePlace) -> tuple[str, bool] | None:
         if not (place.inside and place.set == "dev" and place.field) or len(place.below) == tree.row.depth:
             return None
@@ -89,10 +88,10 @@ def split_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
         message = f"{plural(len(places), 'file')} {what} {top}: {_file_names(places)}"
         hint = f"the official code looks {'one folder' if tree.row.depth else 'directly'} below {top}"
         severity = ERROR if deep and places[0].top in rightly_filled else WARNING
-        yield found(places, message, hint, severity=severity)
+        yield finding(places, message, hint, severity=severity)
 
 
-def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def clip_name(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     odd = (place for place in tree.places if place.inside and place.field and not place.exact)
     ruled = (place for place in odd if (tree.row.mix if place.set == "eval" else tree.row.clip))
     for places in by_folder(ruled, _name):
@@ -100,7 +99,7 @@ def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
         example = "mix001" if places[0].set == "eval" else tree.row.example
         count = plural(len(places), "file is", "files are")
         message = f"{count} not named like the clips of {tree.row.title}: {_file_names(places)}"
-        yield found(places, message, f"did you mean {near.clip}?" if near else f"clips are named like {example}")
+        yield finding(places, message, f"did you mean {near.clip}?" if near else f"clips are named like {example}")
 
 
 # --- splits --------------------------------------------------------------------------------------------------
@@ -123,41 +122,40 @@ def _held(tree: Tree, set: Set) -> list[Holding]:
     return [holding for holding in tree.holdings.values() if holding.inside and holding.set == set]
 
 
-def wrong_split(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    def wrong(holding: Holding) -> tuple[str, str] | None:
+def wrong_split(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
+    misplaced: dict[tuple[str, str], list[Holding]] = {}
+    for holding in _held(tree, "dev"):
         split = _split(holding)
-        why = tree.row.misplaced(split, holding.named) if split is not None else None
-        return (split, why) if split is not None and why else None
-
-    for (split, why), holdings in sorted(grouped(_held(tree, "dev"), wrong).items()):
+        if split is not None and (why := tree.row.misplaced(split, holding.named)):
+            misplaced.setdefault((split, why), []).append(holding)
+    for (split, why), holdings in sorted(misplaced.items()):
         message = f"{plural(len(holdings), 'clip')} in {printable(split)}, but {why}: {_clips(holdings)}"
-        yield found(_files(holdings, split), message)
+        yield finding(_files(holdings, split), message)
 
 
-def clip_in_two_splits(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def clip_in_two_splits(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     twice = (holding for holding in _held(tree, "dev") if len(holding.splits) > 1)
     for splits, holdings in sorted(grouped(twice, lambda holding: tuple(sorted(holding.splits))).items()):
         right = tree.row.split_of(holdings[0].named.fold, holdings[0].named.room)
         wrong = next(split for split in splits if split != right)
         message = f"{plural(len(holdings), 'clip')} in {' and '.join(map(printable, splits))}: {_clips(holdings)}"
         hint = f"{holdings[0].clip} belongs to {right}" if right else "keep one of them"
-        yield found(_files(holdings, wrong), message, hint)
+        yield finding(_files(holdings, wrong), message, hint)
 
 
-def unknown_clip(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    row = tree.row
-
-    def strange(holding: Holding) -> str | None:
-        known = holding.named.fold in row.synthetic or holding.named.recording in row.recordings
-        split = _split(holding) if row.recordings and not known else None
-        return split if split in row.folders and not row.misplaced(split, holding.named) else None
-
-    groups = grouped(_held(tree, "dev"), strange)
+def unknown_clip(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
+    row, strange = tree.row, dict[str, list[Holding]]()
+    for holding in _held(tree, "dev") if row.recordings else ():
+        if holding.named.fold in row.synthetic or holding.named.recording in row.recordings:
+            continue
+        split = _split(holding)
+        if split in row.folders and not row.misplaced(split, holding.named):
+            strange.setdefault(split, []).append(holding)
     if others := [holding for holding in _held(tree, "eval") if row.evaluation and holding.clip not in row.evaluation]:
-        groups.setdefault("eval", []).extend(others)
-    for split, holdings in sorted(groups.items()):
+        strange.setdefault("eval", []).extend(others)
+    for split, holdings in sorted(strange.items()):
         message = f"{plural(len(holdings), 'clip')} in {split} that {row.title} does not have: {_clips(holdings)}"
-        yield found(_files(holdings, split), message)
+        yield finding(_files(holdings, split), message)
 
 
 # --- what is missing -----------------------------------------------------------------------------------------
@@ -199,39 +197,39 @@ def _gaps(tree: Tree, set: str, has: AbstractSet[Field], lacks: AbstractSet[Fiel
             yield Gap(split, gap, len(clips))
 
 
-def recording_without_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def recording_without_labels(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     for gap in _gaps(tree, "dev", AUDIO, {"metadata"}):
         where = f"metadata_dev/{gap.split}/" if gap.split else "metadata_dev/"
         hint = f"expected {printable(where)}{printable(gap.clips[0].clip)}.csv"
-        yield found(gap.files(AUDIO), f"no labels for {gap}", hint)
+        yield finding(gap.files(AUDIO), f"no labels for {gap}", hint)
 
 
-def recording_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def recording_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     has: tuple[tuple[str, AbstractSet[Field]], ...] = (("dev", {"metadata", "video"}), ("eval", {"video"}))
     for set, fields in has:
         for gap in _gaps(tree, set, fields, AUDIO):
             what = "video without a recording" if set == "eval" else "labels or video without a recording"
             hint = with_address("download or unpack the recordings again", tree.layout)
-            yield found(gap.files(sorted(fields)), f"{what} for {gap}", hint)
+            yield finding(gap.files(sorted(fields)), f"{what} for {gap}", hint)
 
 
-def other_format_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def other_format_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     pairs: tuple[tuple[Field, Field], ...] = (("foa", "mic"), ("mic", "foa"))
     for set in ("dev", "eval"):
-        for here, there in pairs:
-            for gap in _gaps(tree, set, {here}, {there}):
-                message = f"{here.upper()} without {there.upper()} for {gap}"
-                yield found(gap.files((here,)), message, f"expected in {there}_{set}/")
+        for has, lacks in pairs:
+            for gap in _gaps(tree, set, {has}, {lacks}):
+                message = f"{has.upper()} without {lacks.upper()} for {gap}"
+                yield finding(gap.files((has,)), message, f"expected in {lacks}_{set}/")
 
 
-def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def video_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     for set in ("dev", "eval"):
         for gap in _gaps(tree, set, AUDIO, {"video"}):
             clips = [clip for clip in gap.clips if clip.named.recording not in tree.row.without_video]
             if clips:
                 filmed = gap._replace(clips=clips)
                 hint = f"expected video_{set}/…/{printable(clips[0].clip)}.mp4"
-                yield found(filmed.files(AUDIO), f"no video for {filmed}", hint)
+                yield finding(filmed.files(AUDIO), f"no video for {filmed}", hint)
 
 
 class _Count:
@@ -254,16 +252,16 @@ def _counts(collection: Collection, tree: Tree) -> list[_Count]:
     return [*counts, _Count("eval", tree.row.evaluation, tested)]
 
 
-def clip_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def clip_missing(collection: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     for count in _counts(collection, tree):
         if count.nearly:
             missing = f"{listed(count.missing)} {'is' if len(count.missing) == 1 else 'are'} missing"
             hint = with_address(f"{tree.row.title} has {count.total}", tree.layout)
             message = f"{count.split} has {count.there} of {count.total} clips: {missing}"
-            yield found(collection.path, message, hint)
+            yield finding(collection.path, message, hint)
 
 
-def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def part_of_data_set(collection: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     *dev, evaluation = _counts(collection, tree) or [_Count("eval", set(), set())]
     parts = [count for count in dev if count.part]
     shown = any(place.inside and "/" in place.name for place in tree.places)
@@ -273,31 +271,30 @@ def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterat
     if parts:
         counted = ", ".join(f"{part.there or 'none'} of {part.total} clips of {part.split}" for part in parts)
         hint = with_address("fine if intended, else download the rest", tree.layout)
-        yield found(collection.path, f"part of {tree.row.title}: {counted}", hint)
+        yield finding(collection.path, f"part of {tree.row.title}: {counted}", hint)
 
 
-def splits_contradict(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    for own in collection.own.datasets if collection.own else ():
-        rows = (part.origin for one in collection.readings if one.format.clips_by == "rows" for part in one.parts)
-        paths = {clip.clip: next(iter(clip.files.values())) for clip in tree.clips} | {
-            one.clip: one.name for one in rows
-        }
-        clips = {clip: path for clip, path in paths.items() if path.startswith(own.folder)}
-        said = {clip: tuple(own.splits(path)) for clip, path in clips.items()}
-        several = [clip for clip, splits in said.items() if len(splits) > 1]
-        for both, some in grouped(several, said.__getitem__).items():
-            message = f"{plural(len(some), 'clip')} in {' and in '.join(both)}: {listed(some)}"
-            yield found(
-                own.path, message, "a clip is in one split: do not test on what was trained on", **_at(own, both[1])
-            )
-        for split in own.record.get("splits", {}) if not own.below else ():
-            if missing := sorted(own.clips(split) - clips.keys()):
+def splits_contradict(collection: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
+    for described in collection.own.datasets if collection.own else ():
+        paths = {clip.clip: next(iter(clip.files.values())) for clip in tree.clips}
+        for reading, part in collection.parts:
+            if reading.format.clips_by == "rows":
+                paths[part.origin.clip] = part.origin.name
+        clips = {clip: path for clip, path in paths.items() if path.startswith(described.folder)}
+        splits_of = {clip: tuple(described.splits(path)) for clip, path in clips.items()}
+        several = [clip for clip, splits in splits_of.items() if len(splits) > 1]
+        for splits, twice in grouped(several, splits_of.__getitem__).items():
+            message = f"{plural(len(twice), 'clip')} in {' and in '.join(splits)}: {listed(twice)}"
+            hint = "a clip is in one split: do not test on what was trained on"
+            yield finding(described.path, message, hint, **_at(described, splits[1]))
+        for split in described.record.get("splits", {}) if not described.below else ():
+            if missing := sorted(described.clips(split) - clips.keys()):
                 message = f"{plural(len(missing), 'clip')} of {split} missing: {listed(missing)}"
-                yield found(own.path, message, "add them, or take them from the list", **_at(own, split))
+                yield finding(described.path, message, "add them, or take them from the list", **_at(described, split))
 
 
-def _at(own: OwnDataset, split: str) -> Mapping[str, object]:
-    place = own.place(split)
+def _at(described: OwnDataset, split: str) -> Mapping[str, object]:
+    place = described.place(split)
     return {"line": place.line, "column": place.column, "value": place.value, "excerpt": place.excerpt}
 
 

@@ -82,7 +82,11 @@ def _contradicted(labels: Labels) -> Candidate | None:
         return None
     # many impossible values in a column; a few wrong ones do not make it a different format
     least = max(3, len(labels) // 20)
-    if all(np.count_nonzero(_strays(labels, field)) < least for field in STRAYS if labels.has(field)):
+    for field, (lowest, highest) in STRAYS.items():
+        values = labels.column(field) if labels.has(field) else np.zeros(0)
+        if np.count_nonzero((values < lowest) | (values > highest)) >= least:
+            break
+    else:
         return None
     detection = detect([part.file for part in labels.filled])
     best = detection.candidates[0] if detection.format is not None else None
@@ -92,12 +96,6 @@ def _contradicted(labels: Labels) -> Candidate | None:
         return None
     wide = len(labels.dialect.columns) == detection.rows.width
     return None if wide and FormatFit(labels.dialect, detection.rows).share >= MOST else best
-
-
-def _strays(labels: Labels, field: str) -> Bools:
-    least, most = STRAYS[field]
-    values = labels.column(field)
-    return np.asarray((values < least) | (values > most))
 
 
 def _instead(labels: Labels, best: Candidate, message: str) -> RowFault:
@@ -229,7 +227,16 @@ def directions_cut_off(azimuth: Values, elevation: Values, class_id: Values, lab
 def frames_start_over(frame: Values, class_id: Values, source: Values, labels: Labels) -> Iterator[RowFault]:
     if not labels.numbered or not len(labels.unsorted):
         return
-    restarts = _restarts(labels)
+    # rows of one clip in any order go back often, by little; in runs by class, by source or by track they start over,
+    # but only a clip whose sources have no numbers of their own then has one source in two places at once
+    breaks, owners = _breaks(labels), labels.owners(labels.unsorted)
+    falls = frame[labels.unsorted - 1] - frame[labels.unsorted]
+    far = falls > np.maximum(STEPS, (labels.high("frame") - labels.low("frame")) / 2)[owners]
+    first, second = map(labels.rows, labels.twins_apart)
+    twins = np.bincount(labels.owners(second[labels.pieces[first] != labels.pieces[second]]), minlength=len(breaks))
+    several_sources = labels.high("source") > labels.low("source")
+    only_far = np.bincount(owners, far, len(breaks)) == breaks
+    restarts = breaks * (only_far & (twins >= STEPS) & several_sources)
     files = np.flatnonzero(restarts).tolist()
     many = 2 * len(files) > len(labels.filled) > 2
     for file in files:
@@ -242,21 +249,6 @@ def frames_start_over(frame: Values, class_id: Values, source: Values, labels: L
 
 def _breaks(labels: Labels) -> Ints:
     return np.bincount(labels.owners(labels.unsorted), minlength=len(labels.filled))
-
-
-def _restarts(labels: Labels) -> Ints:
-    """How often the frames of each file start over; 0 where they also go back otherwise, or sources are not doubled.
-
-    Rows of one clip in any order go back often, by little; in runs by class, by source or by track they start over,
-    but only a clip whose sources have no numbers of their own then has one source in two places at once.
-    """
-    frame, breaks, owners = labels.column("frame"), _breaks(labels), labels.owners(labels.unsorted)
-    falls = frame[labels.unsorted - 1] - frame[labels.unsorted]
-    far = falls > np.maximum(STEPS, (labels.high("frame") - labels.low("frame")) / 2)[owners]
-    first, second = map(labels.rows, labels.twins_apart)
-    twins = np.bincount(labels.owners(second[labels.pieces[first] != labels.pieces[second]]), minlength=len(breaks))
-    several_sources = labels.high("source") > labels.low("source")
-    return np.asarray(breaks * ((np.bincount(owners, far, len(breaks)) == breaks) & (twins >= STEPS) & several_sources))
 
 
 def swapped_class_and_source(class_id: Values, source: Values, labels: Labels, classes: int) -> Iterator[RowFault]:
@@ -443,20 +435,20 @@ def _step(frames: Ints) -> int:
 def _longest(labels: Labels, clip: str) -> tuple[float, str]:
     """Return the frame that labels end before, and what the longest recording has."""
     spec = counted(labels.format.name, clip) if labels.format.role == "label" else None
-    known = spec.lengths(clip.rpartition("/")[2]) if spec is not None else None
-    if known is None:
+    usual = spec.lengths(clip.rpartition("/")[2]) if spec is not None else None
+    if usual is None:
         return LONGEST, " has 5,400"
-    split, _, high = known
+    split, _, high = usual
     return 10 * high * (1 + ABOUT), f" of {split} has about {10 * high:,}"
 
 
 def _coarser(labels: Labels, last: Ints, lengths: Sequence[int]) -> int:
     """Return what frame numbers must be multiplied by, judged by recordings of known length (too large: SUB119)."""
-    known = np.array(lengths) > 0
+    measured = np.array(lengths) > 0
     # short clips, or only a few, may well have no event after their beginning
-    if np.count_nonzero(known) < 3 or min(labels.lengths.values(), default=0) < LONG_CLIP:
+    if np.count_nonzero(measured) < 3 or min(labels.lengths.values(), default=0) < LONG_CLIP:
         return 1
-    share = float(((last[known] + 1) / np.array(lengths)[known]).max())
+    share = float(((last[measured] + 1) / np.array(lengths)[measured]).max())
     return next((factor for factor in (10, 5) if FILLED[0] < share * factor <= FILLED[1]), 1)
 
 
@@ -464,9 +456,9 @@ def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator
     if metre is None:
         return
     far = distance > MILLIMETRES[100 if metre == 100 else 1]
-    known, beyond = np.count_nonzero(distance > 0), np.count_nonzero(distance >= NO_ROOM / metre)
-    usual = 2 * np.count_nonzero(far) > known > 2 * beyond
-    if known < ENOUGH or not usual or np.nanmax(distance) > 100_000 / metre:
+    measured, beyond = np.count_nonzero(distance > 0), np.count_nonzero(distance >= NO_ROOM / metre)
+    usual = 2 * np.count_nonzero(far) > measured > 2 * beyond
+    if measured < ENOUGH or not usual or np.nanmax(distance) > 100_000 / metre:
         return
     unit = "centimetres" if metre == 100 else "metres"
     for file in labels.explain(labels.count(far) > 0, "distance"):
@@ -491,28 +483,23 @@ def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterat
         suspects &= high < NEAREST
     if labels.sizes[suspects].sum() < ENOUGH:
         return
-    sure = not few and _of_a_room(labels, 100 if metre == 100 else 0.01)
+    # the distances in the other unit are those of a room; metres, of which there are 100, must have decimals
+    factor = 100 if metre == 100 else 0.01
+    farthest = np.nanmax(distance) * factor
+    decimals = np.count_nonzero(np.round(distance * 100, 6) % 1 > 0) if metre == 100 else len(distance)
+    in_a_room = not distance.min() < 0 and ROOM[0] <= farthest <= ROOM[1]
+    sure = bool(not few and in_a_room and 2 * decimals > np.count_nonzero(distance > 0))  # of those that are known
     seem = f"{', unlike in other files' if few else ''}: these {'are' if sure else 'seem to be'} {meant}"
     if metre == 100 and np.nanmax(high) * metre <= 1:
         seem += ", confidences, or shares of the longest distance"
     for file in labels.explain(suspects, "distance"):
-        known = sure or counted(labels.format.name, labels.clips[file]) is not None
+        certain = sure or counted(labels.format.name, labels.clips[file]) is not None
         message = f"distances reach {high[file] * metre:g} {unit}{seem}"
-        hint = f"{labels.format.name} holds {unit}{f': {do} by 100' if known else ''}"
+        hint = f"{labels.format.name} holds {unit}{f': {do} by 100' if certain else ''}"
         hint += "" if sure or few else f"; {UNLIKELY}"
-        severity = Severity.ERROR if known else Severity.WARNING
+        severity = Severity.ERROR if certain else Severity.WARNING
         row = int(labels.starts[file])
         yield RowFault(row, "distance", message=message, hint=hint, severity=severity, fixable=sure)
-
-
-def _of_a_room(labels: Labels, factor: float) -> bool:
-    """Whether distances times *factor* are those of a room; metres, of which there are 100, must have decimals."""
-    distance = labels.column("distance")
-    low, high = distance.min(), np.nanmax(distance) * factor
-    if low < 0 or not ROOM[0] <= high <= ROOM[1]:
-        return False
-    decimals = np.count_nonzero(np.round(distance * 100, 6) % 1 > 0)  # of those that are known
-    return factor != 100 or bool(2 * decimals > np.count_nonzero(distance > 0))
 
 
 def angles_cut_off(azimuth: Values, labels: Labels) -> Iterator[RowFault]:

@@ -14,7 +14,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
@@ -25,11 +25,10 @@ from seldio.files.names import in_lower_case, is_csv, suffix_of
 from seldio.findings import Finding, Severity
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.reader_rules import reader_rule
-from seldio.rules.clip_names import CLIP_NAME
-from seldio.rules.collection import Collection, Found, Reference, grouped
+from seldio.rules import ERROR, findings
+from seldio.rules.collection import Collection, MakeFinding, Reference, grouped
 from seldio.rules.package_names import META_NAME, TASK, label_folder, prefix_of, task_of
-from seldio.rules.registry import ERROR, findings
-from seldio.rules.submissions import SAME_ROWS
+from seldio.rules.submissions import CLIP_NAME, SAME_ROWS
 from seldio.text import clipped, listed, plural, printable
 
 _LABEL = re.compile(
@@ -38,31 +37,17 @@ _LABEL = re.compile(
 YAML_NAME = re.compile(r"(?i)(\.meta)?\.ya?ml$")
 
 
-class PackageFile(NamedTuple):
+class PackageFile:
     """An entry with its POSIX path in the package, which begins above the source if that is only a part of one."""
 
-    name: str
-    entry: Entry
-
-    @property
-    def folder(self) -> str:
-        """The folder it is in."""
-        return self.name.rpartition("/")[0]
-
-    @property
-    def base(self) -> str:
-        """The file name alone."""
-        return self.name.rpartition("/")[2]
-
-    @property
-    def label(self) -> str:
-        """The name of a meta file before ``.meta.yaml``, in any spelling."""
-        return YAML_NAME.sub("", self.base)
-
-    @property
-    def is_rightly_named(self) -> bool:
-        """Whether it is named as the challenge asks meta files to be."""
-        return self.base == f"{self.label}.meta.yaml"
+    def __init__(self, name: str, entry: Entry) -> None:
+        self.name, self.entry = name, entry
+        #: the folder it is in, and the file name alone
+        self.folder, _, self.base = name.rpartition("/")
+        #: the name of a meta file before ``.meta.yaml``, in any spelling
+        self.label = YAML_NAME.sub("", self.base)
+        #: whether it is named as the challenge asks meta files to be
+        self.is_rightly_named = self.base == f"{self.label}.meta.yaml"
 
     def shown(self, folder: str) -> str:
         """Return the path of *folder*, which contains this file, as shown to people."""
@@ -123,50 +108,24 @@ class System:
     """One system of a package."""
 
     label: str  # the name of its folder
+    parts: Label | None  # the parts of the label; None if it is malformed
     task: str | None  # the folder above, if that is one of a task
-    folder: str  # its folder in the package, as a POSIX path
+    track: str | None  # ``task3``, ``task3a``, ``task3b``, or whatever is there instead
+    team: str  # who submits it; empty if the label is malformed
     path: str  # its folder as shown to people
     sheet: Meta | None  # its meta file, wherever that is
-    output: str  # the folder of its CSV files, below *folder*; empty for *folder* itself
+    bare: bool  # whether there is nothing of a package but the folder of its outputs
+    output: str  # the folder of its CSV files, below that of the system; empty for the latter
+    output_path: str  # the folder of its CSV files as shown to people
     outputs: tuple[Entry, ...]  # the CSV files, one per recording
+    clips: frozenset[str]  # the recordings that these are for
     elsewhere: Mapping[str, tuple[Entry, ...]]  # CSV files in its other folders
-    rest: tuple[PackageFile, ...]  # its other files, except for PDFs
-
-    @property
-    def parts(self) -> Label | None:
-        """The parts of the label; None if it is malformed."""
-        return Label.parse(self.label)
-
-    @property
-    def team(self) -> str:
-        """Who submits it; empty if the label is malformed."""
-        return "" if self.parts is None else f"{self.parts.name}_{self.parts.institute}"
-
-    @property
-    def bare(self) -> bool:
-        """Whether there is nothing of a package but the folder of its outputs."""
-        return self.task is None and self.sheet is None
-
-    @property
-    def track(self) -> str | None:
-        """``task3``, ``task3a``, ``task3b``, or whatever is there instead."""
-        labelled = self.parts.track if self.parts is not None else None
-        # according to the task page, ROOT/taskN/LABEL: a folder task3 contains the systems of both tracks
-        return labelled if self.task in (None, "task3") and labelled is not None else self.task
-
-    @property
-    def clips(self) -> set[str]:
-        """The recordings that its outputs are for."""
-        return clips_of(self.outputs)
-
-    def below(self, folder: str) -> str:
-        """Return a folder of the system as shown to people."""
-        return f"{self.path}/{folder}" if folder else self.path
+    others: tuple[PackageFile, ...]  # its other files, except for PDFs
 
 
-def clips_of(entries: Sequence[Entry]) -> set[str]:
+def clips_of(entries: Sequence[Entry]) -> frozenset[str]:
     """Return the recordings that files are for."""
-    return {entry.name.rpartition("/")[2][:-4] for entry in entries}
+    return frozenset(entry.name.rpartition("/")[2][:-4] for entry in entries)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,6 +135,7 @@ class Package:
     path: str  # the source as the user passed it
     systems: tuple[System, ...]  # in the order of their folders
     metas: tuple[Meta, ...]  # all meta files, of systems or not
+    orphans: tuple[Meta, ...]  # meta files that belong to no system
     astray: tuple[Meta, ...]  # meta files that are not at ``[ROOT/]taskN/LABEL/``
     loose: tuple[PackageFile, ...]  # CSV files that belong to no system
     tasks: Mapping[str, str]  # the folders of tasks, by their path as shown to people
@@ -183,18 +143,17 @@ class Package:
     reported: bool  # whether there is a PDF
     reference: Reference | None  # the expected recordings
 
-    @property
-    def orphans(self) -> tuple[Meta, ...]:
-        """Meta files that belong to no system."""
-        owned = {system.sheet.path for system in self.systems if system.sheet is not None}
-        return tuple(meta for meta in self.metas if meta.path not in owned)
-
 
 def package_of(collection: Collection) -> Package:
     """Take a package apart and read its meta files."""
     prefix = prefix_of(collection)
     every = [PackageFile(prefix + entry.name, entry) for entry in collection.entries]
-    files = [file for file in every if not _is_of_another_task(file.name)]
+    tasks = {file.name: task for file in every if (task := task_of(file.name))}
+    files = []  # those of other tasks are left out
+    for file in every:
+        number = TASK.fullmatch(tasks.get(file.name, "").rpartition("/")[2])
+        if number is None or int(number[1]) == 3:
+            files.append(file)
     # places do not matter for a single file, nor for loose meta files in a folder
     placed = any(is_csv(file.entry.name) or task_of(file.entry.name) is not None for file in every)
     tree = collection.kind in ("zip", "tar") or (collection.kind == "folder" and placed)
@@ -204,31 +163,28 @@ def package_of(collection: Collection) -> Package:
     sheets = {folder: _sheet(folder, groups[folder], outside) for folder in sorted(groups)}
     chosen = {sheet.name for sheet in sheets.values() if sheet is not None}
     metas = {file.name: Meta(file) for file in files if META_NAME.search(file.base) or file.name in chosen}
-    found = tuple(
+    systems = tuple(
         _system(folder, groups[folder], metas[sheet.name] if sheet is not None else None)
         for folder, sheet in sheets.items()
     )
+    owned = {system.sheet.path for system in systems if system.sheet is not None}
+    astray = []
+    for meta in metas.values() if tree else ():
+        depth = tasks.get(meta.file.name, "//").count("/")
+        if depth > 1 or meta.file.name.count("/") != depth + 2:
+            astray.append(meta)
     return Package(
         path=collection.path,
-        systems=found,
+        systems=systems,
         metas=tuple(metas.values()),
-        astray=tuple(meta for meta in metas.values() if tree and not _is_in_place(meta.file.name)),
+        orphans=tuple(meta for meta in metas.values() if meta.path not in owned),
+        astray=tuple(astray),
         loose=tuple(file for file in outside if is_csv(file.name)),
-        tasks={file.shown(task): PurePosixPath(task).name for file in every if (task := task_of(file.name))},
-        whole=bool(found) and not prefix and not all(system.bare for system in found),
+        tasks={file.shown(task): PurePosixPath(task).name for file in every if (task := tasks.get(file.name))},
+        whole=bool(systems) and not prefix and not all(system.bare for system in systems),
         reported=any(suffix_of(file.name) == "pdf" for file in files),
         reference=collection.reference,
     )
-
-
-def _is_of_another_task(name: str) -> bool:
-    match = TASK.fullmatch((task_of(name) or "").rpartition("/")[2])
-    return match is not None and int(match[1]) != 3
-
-
-def _is_in_place(name: str) -> bool:
-    task = task_of(name)
-    return task is not None and task.count("/") <= 1 and name.count("/") == task.count("/") + 2
 
 
 def _by_system(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
@@ -236,18 +192,15 @@ def _by_system(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
 
     Without any of these, the folders that are called like a label.
     """
-
-    def below_task(file: PackageFile) -> str | None:
+    groups: dict[str, list[PackageFile]] = {}
+    for file in files:
         task = task_of(file.name)
-        if task is None or file.folder == task:
-            return None
-        return f"{task}/{file.name[len(task) + 1 :].partition('/')[0]}"
-
-    def is_system(folder: str, group: list[PackageFile]) -> bool:
+        if task is not None and file.folder != task:
+            groups.setdefault(f"{task}/{file.name[len(task) + 1 :].partition('/')[0]}", []).append(file)
+    for folder, group in [*groups.items()]:
         named = Label.parse(PurePosixPath(folder).name) is not None
-        return named or any(is_csv(file.name) or YAML_NAME.search(file.base) for file in group)
-
-    groups = {folder: group for folder, group in grouped(files, below_task).items() if is_system(folder, group)}
+        if not named and not any(is_csv(file.name) or YAML_NAME.search(file.base) for file in group):
+            del groups[folder]
     if groups:
         return groups
     metas = Counter(file.folder for file in files if META_NAME.search(file.base))
@@ -277,7 +230,10 @@ def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageF
 
 def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> System:
     label = PurePosixPath(folder).name or (sheet.file.label if sheet is not None else "")
-    task = task_of(folder + "/")
+    parts, above = Label.parse(label), task_of(folder + "/")
+    task = None if above is None else PurePosixPath(above).name
+    # according to the task page, ROOT/taskN/LABEL: a folder task3 contains the systems of both tracks
+    track = parts.track if task in (None, "task3") and parts is not None else task
     csvs = grouped(group, lambda file: file.folder[len(folder) :].strip("/") if is_csv(file.name) else None)
     outputs = {name: tuple(file.entry for file in files) for name, files in csvs.items()}
     documented = (label, f"{label}.output")  # both occur; otherwise the folder with most files is used
@@ -285,18 +241,24 @@ def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> Sy
     def rank(name: str) -> tuple[int, int, str]:
         return documented.index(name) if name in documented else 2, -len(outputs[name]), name
 
-    output = min(outputs, key=rank, default="")
-    taken = sheet.file if sheet is not None else None
+    output, path = min(outputs, key=rank, default=""), group[0].shown(folder)
+    entries = outputs.pop(output, ())
+    others = (file for file in group if not is_csv(file.name) and suffix_of(file.name) != "pdf")
     return System(
         label=label,
-        task=None if task is None else PurePosixPath(task).name,
-        folder=folder,
-        path=group[0].shown(folder),
+        parts=parts,
+        task=task,
+        track=track,
+        team="" if parts is None else f"{parts.name}_{parts.institute}",
+        path=path,
         sheet=sheet,
+        bare=task is None and sheet is None,
         output=output,
-        outputs=outputs.pop(output, ()),
+        output_path=f"{path}/{output}" if output else path,
+        outputs=entries,
+        clips=clips_of(entries),
         elsewhere=outputs,
-        rest=tuple(file for file in group if file != taken and not is_csv(file.name) and suffix_of(file.name) != "pdf"),
+        others=tuple(file for file in others if sheet is None or file is not sheet.file),
     )
 
 
@@ -311,15 +273,12 @@ FILL_IN = "FILL IN"
 _AUTHORS = ("submission", "authors")
 
 
-def _is_blank(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(item is None for item in value)
-    return value is None or value == {} or (isinstance(value, str) and not value.strip())
-
-
 def _required(_: object, names: list[str], value: Any, __: object) -> Iterator[ValidationError]:
-    gaps = [name for name in names if isinstance(value, dict) and _is_blank(value.get(name))]
-    return (ValidationError(name) for name in gaps)
+    for name in names if isinstance(value, dict) else ():
+        field = value.get(name)
+        empty = field is None or field == {} or (isinstance(field, str) and not field.strip())
+        if empty or (isinstance(field, list) and all(item is None for item in field)):
+            yield ValidationError(name)
 
 
 def _expected(_: object, names: list[str], value: Any, __: object) -> Iterator[ValidationError]:
@@ -428,13 +387,19 @@ _DEVELOPMENT = re.compile(r"fold\d+_room\d+_mix\d{3}", re.ASCII | re.IGNORECASE)
 # --- labels --------------------------------------------------------------------------------------------------
 
 
-def label_malformed(package: Package, found: Found) -> Iterator[Finding]:
+def label_malformed(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for label, place in _labels(package):
         if Label.parse(label) is None:
-            yield found(message=f"the label {clipped(label, 80)} {_fault(label)}", **place)
+            count = len(label.split("_"))
+            fault = f"has {count} parts between underscores, not 4"
+            if re.search(r"\s", label):
+                fault = "contains a space"
+            elif count == 4:
+                fault = "is not NAME_INSTITUTE_taskN_INDEX"
+            yield finding(message=f"the label {clipped(label, 80)} {fault}", **place)
 
 
-def label_index(package: Package, found: Found) -> Iterator[Finding]:
+def label_index(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     teams = _teams(package)
     for label, place in _labels(package):
         parts = Label.parse(label)
@@ -442,17 +407,17 @@ def label_index(package: Package, found: Found) -> Iterator[Finding]:
             continue
         size = max((len(team) for team in teams.values() if any(s.label == label for s in team)), default=0)
         if not MOST < int(parts.index) <= size:  # of five systems, the fifth is one too many (SUB203)
-            yield found(message=f"the index of {printable(label)} is {parts.index}, outside 1 to 4", **place)
+            yield finding(message=f"the index of {printable(label)} is {parts.index}, outside 1 to 4", **place)
 
 
-def too_many_systems(package: Package, found: Found) -> Iterator[Finding]:
+def too_many_systems(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for (team, track), members in sorted(_teams(package).items()):
         if len(members) > MOST:
             message = f"{len(members)} systems of {printable(team)} in {printable(track)}, but only {MOST} are allowed"
-            yield found(members[MOST].path, message, f"choose {MOST} of {listed([s.label for s in members], 8)}")
+            yield finding(members[MOST].path, message, f"choose {MOST} of {listed([s.label for s in members], 8)}")
 
 
-def unknown_track(package: Package, found: Found) -> Iterator[Finding]:
+def unknown_track(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     tasked = {system.label for system in package.systems if system.task is not None}
     places = [(task, {"path": path}) for path, task in sorted(package.tasks.items())]
     labels = [(Label.parse(label), place) for label, place in _labels(package) if label not in tasked]
@@ -460,49 +425,61 @@ def unknown_track(package: Package, found: Found) -> Iterator[Finding]:
     for track, place in places:
         if track not in TRACKS:
             other = "" if "3" in track else "; other tasks are not checked"
-            yield found(message=f"{printable(track)} is not a track of Task 3{other}", **place)
+            yield finding(message=f"{printable(track)} is not a track of Task 3{other}", **place)
 
 
-def track_differs(package: Package, found: Found) -> Iterator[Finding]:
+def track_differs(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for system in package.systems:
         if _is_misplaced(system) and system.parts is not None:
             folder, track = printable(system.task or ""), printable(system.parts.track)
-            yield found(system.path, f"{printable(system.label)} is in {folder}, but its label says {track}")
+            yield finding(system.path, f"{printable(system.label)} is in {folder}, but its label says {track}")
 
 
-def label_differs(package: Package, found: Found) -> Iterator[Finding]:
+def label_differs(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for system in package.systems:
         if system.parts is None:
             continue
-        if system.sheet is not None:
-            yield from _differing(package, system, system.sheet, found)
-        names = {system.below(system.output): system.output.rpartition("/")[2]}
+        if (meta := system.sheet) is not None:
+            # the one name of a system that differs from the others, or both where all differ
+            stem = meta.file.label if meta.file.is_rightly_named else system.label
+            if meta.label is not None and meta.label == stem != system.label:
+                message = f"the folder {printable(system.label)} contains the meta file of {clipped(meta.label)}"
+                yield finding(system.path, message, "rename the folder, or the file and the label in it")
+            else:
+                if stem != system.label:
+                    message = f"{clipped(meta.file.base)} is the meta file in the folder {printable(system.label)}"
+                    yield finding(meta.path, message, f"rename it to {printable(system.label)}.meta.yaml")
+                if meta.label not in (None, system.label):
+                    yield _differing(package, meta, system.label, finding)
+        names = {system.output_path: system.output.rpartition("/")[2]}
         names |= {entry.path: entry.name.rpartition("/")[2] for entry in system.outputs}
         for path, name in names.items():
-            if (label := _label_in(name)) not in (None, system.label):
-                message = f"the output of {printable(label or '')} is in the folder {printable(system.label)}"
-                yield found(path, message, "check that it is the right output; if so, rename it")
+            match = _OUTPUT_OF.fullmatch(name)
+            label = match[1] if match else name
+            if label != system.label and Label.parse(label) is not None:
+                message = f"the output of {printable(label)} is in the folder {printable(system.label)}"
+                yield finding(path, message, "check that it is the right output; if so, rename it")
     for meta in package.orphans:
         if meta.label is not None and meta.label != meta.file.label:
-            yield _differing_meta(package, meta, meta.file.label, found)
+            yield _differing(package, meta, meta.file.label, finding)
 
 
-def same_label(package: Package, found: Found) -> Iterator[Finding]:
+def same_label(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     first: dict[str, System] = {}
     for system in package.systems:
         if _is_misplaced(system):
             continue
         if system.label in first:
             other = printable(first[system.label].path)
-            yield found(system.path, f"{printable(system.label)} already exists: {other}")
+            yield finding(system.path, f"{printable(system.label)} already exists: {other}")
         first.setdefault(system.label, system)
 
 
-def equal_systems(package: Package, found: Found) -> Iterator[Finding]:
+def equal_systems(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for first, *others in grouped(package.systems, _content).values():
         for system in others:
             message = f"{printable(system.label)} has the outputs of {printable(first.label)}, byte for byte: "
-            yield found(system.below(system.output), message + plural(len(system.outputs), "file"))
+            yield finding(system.output_path, message + plural(len(system.outputs), "file"))
 
 
 def _content(system: System) -> str | None:
@@ -527,13 +504,6 @@ def _labels(package: Package) -> Iterator[tuple[str, dict[str, str]]]:
             yield meta.label, meta.place(("submission", "label"))
 
 
-def _fault(label: str) -> str:
-    if re.search(r"\s", label):
-        return "contains a space"
-    count = len(label.split("_"))
-    return "is not NAME_INSTITUTE_taskN_INDEX" if count == 4 else f"has {count} parts between underscores, not 4"
-
-
 def _teams(package: Package) -> dict[tuple[str, str], list[System]]:
     first = {system.label: system for system in reversed(package.systems)}
     named = (system for system in package.systems if system.parts is not None and first[system.label] is system)
@@ -547,67 +517,47 @@ def _is_misplaced(system: System) -> bool:
     return system.task != "task3" or system.parts.track not in TRACKS
 
 
-def _differing(package: Package, system: System, meta: Meta, found: Found) -> Iterator[Finding]:
-    """Yield the one name of a system that differs from the others, or both where all differ."""
-    stem = meta.file.label if meta.file.is_rightly_named else system.label
-    if meta.label is not None and meta.label == stem != system.label:
-        message = f"the folder {printable(system.label)} contains the meta file of {clipped(meta.label)}"
-        yield found(system.path, message, "rename the folder, or the file and the label in it")
-        return
-    if stem != system.label:
-        message = f"{clipped(meta.file.base)} is the meta file in the folder {printable(system.label)}"
-        yield found(meta.path, message, f"rename it to {printable(system.label)}.meta.yaml")
-    if meta.label not in (None, system.label):
-        yield _differing_meta(package, meta, system.label, found)
-
-
-def _differing_meta(package: Package, meta: Meta, label: str, found: Found) -> Finding:
+def _differing(package: Package, meta: Meta, label: str, finding: MakeFinding) -> Finding:
     taken = ", which belongs to another system here" if any(s.label == meta.label for s in package.systems) else ""
     message = f"the label is {clipped(meta.label or '')}{taken}, but the file belongs to {clipped(label)}"
     hint = f"write {clipped(label)}, if this is its meta file"
-    return found(message=message, hint=hint, **meta.place(("submission", "label")))
-
-
-def _label_in(name: str) -> str | None:
-    match = _OUTPUT_OF.fullmatch(name)
-    label = match[1] if match else name
-    return label if Label.parse(label) is not None else None
+    return finding(message=message, hint=hint, **meta.place(("submission", "label")))
 
 
 # --- files ---------------------------------------------------------------------------------------------------
 
 
-def meta_missing(package: Package, found: Found) -> Iterator[Finding]:
+def meta_missing(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for system in package.systems:
         if system.sheet is None and not system.bare:
             label = printable(system.label)
-            yield found(system.path, f"no meta file for {label}", f"add {label}.meta.yaml to this folder")
+            yield finding(system.path, f"no meta file for {label}", f"add {label}.meta.yaml to this folder")
 
 
-def outputs_missing(package: Package, found: Found) -> Iterator[Finding]:
+def outputs_missing(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for system in package.systems:
         if not system.outputs:
-            label, others = printable(system.label), listed([file.base for file in system.rest])
+            label, others = printable(system.label), listed([file.base for file in system.others])
             hint = f"put one CSV file per recording into {label}/{label}/"
-            yield found(system.path, f"no CSV files for {label}{f', only {others}' if system.rest else ''}", hint)
+            yield finding(system.path, f"no CSV files for {label}{f', only {others}' if system.others else ''}", hint)
 
 
-def wrong_depth(package: Package, found: Found) -> Iterator[Finding]:
+def wrong_depth(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for meta in package.astray:
-        yield found(meta.path, f"{clipped(meta.file.base)} is not where a package has its meta files")
+        yield finding(meta.path, f"{clipped(meta.file.base)} is not where a package has its meta files")
 
 
-def recording_twice(package: Package, found: Found) -> Iterator[Finding]:
+def recording_twice(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for system in package.systems:
         for folder, entries in sorted(system.elsewhere.items()):
             if twice := [entry for entry in entries if clips_of([entry]) & system.clips]:
                 first = min(twice, key=lambda entry: entry.name)
                 message = f"duplicate files for {plural(len(twice), 'recording')} of {printable(system.label)}"
                 where = f": in {_folder_named(folder)} and in {_folder_named(system.output)}, which is used"
-                yield found(first.path, message + where)
+                yield finding(first.path, message + where)
 
 
-def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
+def system_incomplete(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     reference = package.reference
     source = printable(reference.path) if reference is not None else "the team's other systems"
     # only systems with one file per recording
@@ -621,16 +571,16 @@ def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
                 count = f"{len(missing):,} of {plural(len(expected), 'recording')} missing"
                 hint = f"expected by {source}; write an empty file if nothing was detected"
                 message = f"{count} in {printable(system.label)}: {listed(missing)}"
-                yield found(system.below(system.output), message, hint)
+                yield finding(system.output_path, message, hint)
 
 
-def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
+def unexpected_file(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     odd: list[tuple[Entry, str, Severity | None]]
     odd = [(file.entry, "not read (not in a system's folder)", None) for file in package.loose]
     for system in package.systems:
         if not system.outputs:
             continue  # reported by SUB209
-        for file in system.rest:
+        for file in system.others:
             kind = "second meta file" if YAML_NAME.search(file.name) else "not read (not a CSV file)"
             odd.append((file.entry, kind, None))
         capital = (entry for entry in system.outputs if not in_lower_case(entry.name))
@@ -641,42 +591,39 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
                 why = f"not read (not in {_folder_named(system.output)})"
                 odd += [(entry, why, ERROR if lost else None) for entry in entries]
 
-    def same(file: tuple[Entry, str, Severity | None]) -> tuple[str, str, Severity | None]:
-        return file[0].name.rpartition("/")[0], *file[1:]
-
-    for (_, why, severity), files in grouped(odd, same).items():
+    for (_, why, severity), files in grouped(odd, lambda file: (file[0].name.rpartition("/")[0], *file[1:])).items():
         names = [entry.name.rpartition("/")[2] for entry, *_ in files]
-        yield found(files[0][0].path, f"{why}: {plural(len(names), 'file')}, {listed(names)}", severity=severity)
+        yield finding(files[0][0].path, f"{why}: {plural(len(names), 'file')}, {listed(names)}", severity=severity)
 
 
-def package_file_name(package: Package, found: Found) -> Iterator[Finding]:
+def package_file_name(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for system in package.systems:
         label, sheet = printable(system.label), system.sheet
         if sheet is not None and not sheet.file.is_rightly_named:
             message = f"{clipped(sheet.file.base)} is not a valid name for a meta file"
-            yield found(sheet.path, message, f"rename it to {label}.meta.yaml")
+            yield finding(sheet.path, message, f"rename it to {label}.meta.yaml")
         for entry in system.outputs:
             name = entry.name.rpartition("/")[2]
             if re.search(r"(?i)\.output\.", name) and not re.fullmatch(r"[^.]+\.output\.csv", name):
                 message = f"{clipped(name)} is not a valid name for an output"
-                yield found(entry.path, message, f"rename it to {label}.output.csv")
+                yield finding(entry.path, message, f"rename it to {label}.output.csv")
 
 
-def report_missing(package: Package, found: Found) -> Iterator[Finding]:
+def report_missing(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     if package.whole and not package.reported:
-        yield found(package.path, "no technical report (PDF) in the package")
+        yield finding(package.path, "no technical report (PDF) in the package")
 
 
 def _folder_named(folder: str) -> str:
     return f"{printable(folder)}/" if folder else "the system's folder"
 
 
-def development_outputs(package: Package, found: Found) -> Iterator[Finding]:
+def development_outputs(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for system in package.systems if package.reference is None else ():  # which tells better (SUB117)
         clips = sorted(system.clips)
         if clips and all(_DEVELOPMENT.fullmatch(clip) for clip in clips):
             message = f"{plural(len(clips), 'file')} of {printable(system.label)} are for the development set"
-            yield found(system.below(system.output), f"{message}: {listed(clips, 2)}")
+            yield finding(system.output_path, f"{message}: {listed(clips, 2)}")
 
 
 PACKAGE_RULES = (

@@ -23,9 +23,9 @@ from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN, CYRILLIC, dig, id_value, task_name
 from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
-from seldio.rules.collection import Found
+from seldio.rules import findings
+from seldio.rules.collection import MakeFinding
 from seldio.rules.item_table import OUTPUTS, ItemTable, rows_where
-from seldio.rules.registry import findings
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, cause_of_surplus, difference, loose, same_audio, same_task
 from seldio.text import clipped, listed, plural, printable
@@ -119,17 +119,17 @@ _JASCO_COPIES = {
 }  # fmt: skip
 
 
-def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
+def missing_prediction(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
     if answered.nameless:
         return
     given, ids = answered.answers.column("id"), answered.questions.column("id")
     for row in rows_where(pc.invert(pc.is_in(ids, value_set=given))):
         place = f"line {answered.questions.line(row)} of {answered.path}"
         message = f"no prediction for {clipped(answered.questions.values('id')[row])}, {place}"
-        yield found(None, None, message, answered.join["missing"])
+        yield finding(None, None, message, answered.join["missing"])
 
 
-def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
+def surplus_prediction(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
     surplus = rows_where((answered.question < 0) & answered.answers.known("id"))
     alike = {loose(id): id for id in answered.questions.values("id")} if surplus else {}
     for row in surplus:
@@ -138,33 +138,35 @@ def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
         if other is not None:
             hint = f"the reference has {clipped(repr(other))}: they differ only in {difference(id, other)}"
         name = clipped(repr(id) if other is not None else id)
-        yield found(row, "id", f"no question {name} in {answered.path}", hint)
+        yield finding(row, "id", f"no question {name} in {answered.path}", hint)
 
 
-def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
+def wrong_audio(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
     answers, questions = answered.answers, answered.questions
     for row, item in answered.pairs:
         if not answered.same("audio", row, item):
             audio, other = listed(answers.values("audio")[row], 2), listed(questions.values("audio")[item], 2)
             message = f"the audio is {audio}, but {other} for {answered.called(row, item)}"
-            yield found(row, "audio", message, answered.hint(row, "audio"))
-        elif all('"audio_id"' in (one.values("extra")[at] or "") for one, at in ((answers, row), (questions, item))):
-            own, theirs = answers.further("audio_id")[row], questions.further("audio_id")[item]
-            if isinstance(theirs, str) and isinstance(own, str) and theirs != own:
-                message = f"the audio_id is {clipped(own)}, but {clipped(theirs)} for {answered.called(row, item)}"
-                yield found(row, "audio_id", message, answered.join["audio"])
+            yield finding(row, "audio", message, answered.hint(row, "audio"))
+            continue
+        extras = answers.values("extra")[row], questions.values("extra")[item]
+        if all('"audio_id"' in (extra or "") for extra in extras):
+            name, asked = answers.further("audio_id")[row], questions.further("audio_id")[item]
+            if isinstance(asked, str) and isinstance(name, str) and asked != name:
+                message = f"the audio_id is {clipped(name)}, but {clipped(asked)} for {answered.called(row, item)}"
+                yield finding(row, "audio_id", message, answered.join["audio"])
 
 
-def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
+def wrong_task(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
     for row, item in answered.pairs:
         if answered.same("task", row, item) or not answered.same("audio", row, item):
             continue  # with a wrong recording, one cause would be reported twice
         task, other = clipped(answered.answers.values("task")[row]), clipped(answered.questions.values("task")[item])
         message = f"the task is {task}, but {other} for {answered.called(row, item)}"
-        yield found(row, "task", message, answered.hint(row, "task"))
+        yield finding(row, "task", message, answered.hint(row, "task"))
 
 
-def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
+def instructions_missing(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
     if answered.home != "jasco-predictions":
         return
     prompts = answered.answers.values("prompt")
@@ -175,17 +177,17 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
             message = f"{clipped(id)} was asked {len(asked)} of {len(INSTRUCTIONS)} instructions"
             numbers = f"number {lacking[0]}" if len(lacking) == 1 else f"numbers {', '.join(lacking)}"
             hint = f"{numbers} of JASCO's list missing: eval.py takes the best of the answers given"
-            yield found(next(iter(asked.values())), "id", message, hint)
+            yield finding(next(iter(asked.values())), "id", message, hint)
 
 
 def _asked(rows: Iterable[tuple[Any, str | None, int]]) -> dict[Any, dict[str, int]]:
-    found: dict[Any, dict[str, int]] = {}
+    asked: dict[Any, dict[str, int]] = {}
     for question, prompt, row in rows:
-        found.setdefault(question, {}).setdefault(prompt or "", row)
-    return found
+        asked.setdefault(question, {}).setdefault(prompt or "", row)
+    return asked
 
 
-def instruction_missing_among_others(table: ItemTable, found: Found) -> Iterator[Finding]:
+def instruction_missing_among_others(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     if table.home != "jasco-predictions":
         return
     asked = _asked(zip(table.values("id"), table.values("prompt"), range(len(table)), strict=True))
@@ -193,32 +195,30 @@ def instruction_missing_among_others(table: ItemTable, found: Found) -> Iterator
     for id, prompts in asked.items():
         if len(prompts) < most:
             message = f"{clipped(id)} was asked {len(prompts)} of the {most} instructions that others were"
-            yield found(next(iter(prompts.values())), "id", message)
+            yield finding(next(iter(prompts.values())), "id", message)
 
 
 #: Rules of what a comparison with the questions tells more about.
 REFERRED = frozenset({"QAI125"})
 
 
-def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
+def foreign_instruction(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
     if answered.home != "jasco-predictions":
         return
     others: dict[str, list[int]] = {}
     for row, prompt in enumerate(answered.answers.values("prompt")):
         if prompt not in INSTRUCTIONS:
             others.setdefault(prompt or "", []).append(row)
+    words = [re.findall(r"\w+", instruction.lower()) for instruction in INSTRUCTIONS] if others else []
     for text, rows in others.items():
         many = f", in {plural(len(rows), 'row')}" if len(rows) > 1 else ""
-        near = next((n for n, known in enumerate(INSTRUCTIONS, 1) if _words(known) == _words(text)), None)
+        mine = re.findall(r"\w+", text.lower())
+        near = words.index(mine) + 1 if mine in words else None
         hint = f"number {near} with different punctuation or spaces" if near else "its scores are not JASCO scores"
-        yield found(rows[0], "prompt", f"{clipped(text)} is not one of JASCO's instructions{many}", hint)
+        yield finding(rows[0], "prompt", f"{clipped(text)} is not one of JASCO's instructions{many}", hint)
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
-
-
-def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
+def count_differs(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
     if not answered.counts_differ:
         return
     given, asked = len(answered.answers), len(answered.questions)
@@ -230,23 +230,23 @@ def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
     first = next((row for row, same in zip(nameless, alike, strict=True) if not same), None)
     if first is not None:
         message += f"; they disagree with {answered.path} from here on"
-    yield found(first, None, message, answered.join["order"])
+    yield finding(first, None, message, answered.join["order"])
 
 
-def output_missing(table: ItemTable, found: Found) -> Iterator[Finding]:
-    found_outputs = outputs(table) if table.home in OUTPUTS else []
-    if all(output is _ABSENT for output in found_outputs):
+def output_missing(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
+    every = outputs(table) if table.home in OUTPUTS else []
+    if all(output is _ABSENT for output in every):
         return
     key = OUTPUTS[table.home]
-    for row, value in enumerate(found_outputs):
-        if not isinstance(value, str) or not value.strip():
-            state = "no" if value is _ABSENT else "empty" if isinstance(value, str) else "non-string"
+    for row, output in enumerate(every):
+        if not isinstance(output, str) or not output.strip():
+            state = "no" if output is _ABSENT else "empty" if isinstance(output, str) else "non-string"
             hint = JOINS["mmau"]["missing"] if table.home == "mmau" else "run the model on it again"
-            there = value is not None and value is not _ABSENT
-            yield found(row, key if there else None, f"{state} {key} for {clipped(table.values('id')[row])}", hint)
+            place = None if output is None or output is _ABSENT else key
+            yield finding(row, place, f"{state} {key} for {clipped(table.values('id')[row])}", hint)
 
 
-def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
+def changed_copy(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
     answers, questions = answered.answers, answered.questions
     for row, item in answered.pairs:
         if answers.asks:
@@ -263,7 +263,7 @@ def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
             if ours is not None and theirs is not None and ours != theirs:
                 id = clipped(questions.values("id")[item])
                 message = f"{name} is {_shown(ours)}, but {_shown(theirs)} for {id}"
-                yield found(row, name, message, answered.join["copy"])
+                yield finding(row, name, message, answered.join["copy"])
 
 
 def _shown(value: Any) -> str:
@@ -271,13 +271,13 @@ def _shown(value: Any) -> str:
     return ", ".join(f'"{clipped(text, 40)}"' for text in ([value] if isinstance(value, str) else value))
 
 
-def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
+def other_questions(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
     if not answered.pairs and len(answered.answers) and not answered.nameless:
         ids, theirs = answered.answers.values("id"), next(iter(answered.questions.values("id")), "")
         message = f"none of {plural(len(set(ids)), 'id')} matches a question of the reference"
         hint = f"ids here look like {clipped(ids[0], 30)}, those in {answered.path} like {clipped(theirs, 30)}"
         hint = printable(cause_of_surplus(ids, answered.questions.values("id"))) or hint
-        yield found(0, "id", message, hint)
+        yield finding(0, "id", message, hint)
 
 
 def check_answered(answered: Answered) -> Iterator[Finding]:
@@ -322,22 +322,17 @@ class Answers:
 
         return ((row, text, normalised(text)) for row, text in enumerate(self.table.values("prediction")) if text)
 
-    def options(self, row: int) -> int:
-        """Return how many options the question of *row* has; four if unknown."""
-        item = (self.gold or {}).get(self.table.values("id")[row] or "")
-        return len(item.options) if item is not None and item.options else 4
-
 
 def _latin(text: str) -> bool:
     return len(text) == 1 and text in string.ascii_lowercase
 
 
-def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
+def missing_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     left_out, ids = answers.left_out, answers.table.values("id")
     given = {*ids, *(left_out if isinstance(left_out, list) else ())}
     for name in answers.gold or ():
         if name not in given:
-            yield found(
+            yield finding(
                 None,
                 None,
                 f"no answer to question {clipped(name)}",
@@ -350,7 +345,7 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
             and _quoted(answers.table.extra(number))
             and not (item is not None and _quoted(item.extra))
         ):
-            yield found(
+            yield finding(
                 number,
                 "id",
                 f"the id is the string {json.dumps(id)}, which does not answer question {id}",
@@ -365,41 +360,44 @@ def _quoted(extra: Mapping[str, Any] | None) -> bool:
     return isinstance(id, str) and type(id_value(id)) is int
 
 
-def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
+def surplus_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, id in enumerate(answers.table.values("id") if answers.gold is not None else ()):
         if id not in (answers.gold or ()):
-            yield found(number, "id", f"no question {clipped(id or '')} in the benchmark")
+            yield finding(number, "id", f"no question {clipped(id or '')} in the benchmark")
 
 
-def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
+def letter_outside_options(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, _, letter in answers.letters():
-        count = answers.options(number)
+        item = (answers.gold or {}).get(answers.table.values("id")[number] or "")
+        count = len(item.options) if item is not None and item.options else 4  # where it is unknown
         if _latin(letter) and letter not in string.ascii_lowercase[:count]:
             message = f"{letter.upper()} is not one of the {count} options"
-            yield found(number, "prediction", message, f"choose from A to {string.ascii_uppercase[count - 1]}")
+            yield finding(number, "prediction", message, f"choose from A to {string.ascii_uppercase[count - 1]}")
 
 
-def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
+def homoglyph_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, _, letter in answers.letters():
         if letter in CYRILLIC:
             message = f"a Cyrillic letter that looks like {CYRILLIC[letter]}: scored 0"
-            yield found(number, "prediction", message, f"write the Latin {CYRILLIC[letter]}")
+            yield finding(number, "prediction", message, f"write the Latin {CYRILLIC[letter]}")
 
 
-def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
+def text_around_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, text, letter in answers.letters():
         if not _latin(letter) and letter not in CYRILLIC:
-            letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
+            letters = {CYRILLIC.get(letter, letter).upper() for letter in _LETTER.findall(text)}
             hint = f"write only {letters.pop()}" if len(letters) == 1 else "write the letter of an option"
             # in quotes where it begins or ends with invisible characters
             shown = text if text == text.strip() else json.dumps(text, ensure_ascii=False)
-            yield found(number, "prediction", f"{clipped(shown, 30)} is more than a letter: scored 0", hint)
+            yield finding(number, "prediction", f"{clipped(shown, 30)} is more than a letter: scored 0", hint)
 
 
-def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
+def decorated_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, text, letter in answers.letters():
         if _latin(letter) and text != letter.upper():
-            yield found(number, "prediction", f"{clipped(text)} counts as {letter.upper()}", f"write {letter.upper()}")
+            yield finding(
+                number, "prediction", f"{clipped(text)} counts as {letter.upper()}", f"write {letter.upper()}"
+            )
 
 
 # --- running them -----------------------------------------------------------------------------------
@@ -441,12 +439,12 @@ class MeraPackage:
         return self.paths.get(member, f"{self.path}!/{member}")
 
 
-def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Finding]:
+def unreadable_submission(package: MeraPackage, finding: MakeFinding) -> Iterator[Finding]:
     if package.members is None:
-        yield found(package.path, "the archive cannot be opened as a zip")
+        yield finding(package.path, "the archive cannot be opened as a zip")
 
 
-def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
+def unreadable_task(package: MeraPackage, finding: MakeFinding) -> Iterator[Finding]:
     for task, member in package.files.items():
         if package.members is None or written_suffix(member) != "json":
             continue
@@ -454,24 +452,24 @@ def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
             json.loads(package.members[member].decode())
         except (ValueError, RecursionError):
             message = f"the file of {printable(task)} cannot be read as JSON"
-            yield found(package.shown(member), message)
+            yield finding(package.shown(member), message)
 
 
-def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
+def wrong_extension(package: MeraPackage, finding: MakeFinding) -> Iterator[Finding]:
     for task, member in package.files.items():
         suffix = written_suffix(member)
         if suffix != "json":
             message = f"the suffix is {clipped(f'.{suffix}' if suffix else 'empty', 20)}, not .json"
-            yield found(package.shown(member), message, f"name it {printable(task)}.json")
+            yield finding(package.shown(member), message, f"name it {printable(task)}.json")
 
 
-def task_missing(package: MeraPackage, found: Found) -> Iterator[Finding]:
+def task_missing(package: MeraPackage, finding: MakeFinding) -> Iterator[Finding]:
     for task in package.tasks if package.members is not None else ():
         if task in package.files:
             continue
         alike = [name for name in package.members or () if task.lower() in name.lower()]
         hint = f"rename {printable(alike[0])}" if alike else "add it"
-        yield found(package.path, f"{printable(task)}.json is missing", hint)
+        yield finding(package.path, f"{printable(task)}.json is missing", hint)
 
 
 ARCHIVE_RULES = (unreadable_submission, unreadable_task, wrong_extension, task_missing)

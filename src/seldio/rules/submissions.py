@@ -1,4 +1,7 @@
-"""SUB1: a submission as a whole: its files and formats, and the grid of time that all count by."""
+"""SUB1: a submission as a whole: its files and formats, the grid of time that all count by, and its names.
+
+Names are those of other clips, of other splits, or of no clip.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,326 @@ import dataclasses
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection as Names
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from seldio import plugins
+from seldio.files.names import in_lower_case, is_csv
 from seldio.findings import SINGLY, Finding
-from seldio.formats import LabelFormat, TextFile, get
+from seldio.formats import LabelFormat, TextFile, get, stem_of
 from seldio.formats.base import FileRows, Ints
-from seldio.formats.datasets import DATASETS, TOPS, DatasetSpec, dataset, of_dialect
+from seldio.formats.datasets import DATASETS, TOPS, dataset, of_dialect
 from seldio.formats.detect import years
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
-from seldio.rules.clip_names import CLIP_NAME, clips_of_several_folders
-from seldio.rules.collection import Collection, Found, FramedClip, grouped
-from seldio.rules.registry import ERROR, WARNING
+from seldio.rules import ERROR, WARNING
+from seldio.rules.collection import Collection, FramedClip, MakeFinding, grouped
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
+
+#: How datasets name their clips.
+CLIP_NAME = re.compile(
+    r"mix\d{3}|fold\d+_room\d+_mix\d{3}(_ov\d|_deg-?\d+_start\d+)?|split\d_ir\d_ov\d_\d+", re.IGNORECASE
+)
+#: Suffixes that may follow the name of a recording.
+RECORDING = re.compile(r"(?:\.(?:wav|flac|ogg|mp3|mp4|aac|csv))+$", re.IGNORECASE)
+_MEDIA = re.compile(r"(?i)\.(wav|flac|ogg|mp3|mp4|aac)$")
+_FIELD, _NUMBER = re.compile(r"([^\W\d_]*)[\W_]*(\d*)"), re.compile(r"\d{1,9}(?!.*\d)", re.ASCII | re.DOTALL)
+_DEVELOPMENT = re.compile(r"fold(\d{1,3})_room(\d{1,4})_mix\d", re.IGNORECASE)
+_EVALUATION = re.compile(r"(?<![a-z])mix\d{3}", re.IGNORECASE)
+#: So many names show what all have in common, and the share of all that have it.
+_FEWEST, _MOST = 3, 0.8
+#: How like the name of a clip a misspelt one with the same numbers is, in percent: "mxi002" is 83 like "mix002".
+_ALIKE = 80
+
+
+class Renamed(NamedTuple):
+    """Files that are not called like their clips, and the clips that they must be meant for."""
+
+    code: str  # of the rule that reports it
+    text: str  # what the files are or have, after their number
+    clips: Mapping[str, str]
+
+
+def _fields(name: str) -> tuple[tuple[str, str], ...]:
+    """Return the words of a name, each with the number after it, in lower case, without zeros in front and suffix."""
+    parts = _FIELD.findall(RECORDING.sub("", posixpath.basename(name)).casefold())
+    return tuple((word, number.lstrip("0") or number[:1]) for word, number in parts if word or number)
+
+
+def _meant(names: Names[str], clips: Names[str]) -> dict[str, str]:
+    """Return the clip that each name must be meant for.
+
+    Both have the same fields among those whose words occur in names and in clips, or else the same numbers and nearly
+    the same text; and no other name or clip has.
+    """
+    from rapidfuzz import fuzz, process
+
+    common = set.intersection(*({word for name in side for word, _ in _fields(name)} for side in (names, clips)))
+
+    def key(name: str) -> tuple[tuple[str, str], ...] | None:
+        return tuple(sorted(field for field in _fields(name) if field[0] in common)) or None
+
+    mine, theirs = grouped(names, key), grouped(clips, key)
+    meant = {
+        same[0]: theirs[fields][0] for fields, same in mine.items() if len(same) == 1 == len(theirs.get(fields, ()))
+    }
+    numbered = grouped(sorted(set(clips) - set(meant.values())), _numbers)
+    misspelt: dict[str, str] = {}
+    for name in sorted(set(names) - meant.keys()):
+        alike = process.extract(name.casefold(), numbered.get(_numbers(name), ()), scorer=fuzz.ratio, limit=2)
+        if alike and alike[0][1] >= _ALIKE and (len(alike) == 1 or alike[0][1] > alike[1][1]):
+            misspelt[name] = alike[0][0]
+    return meant | misspelt if len(set(misspelt.values())) == len(misspelt) else meant
+
+
+def _numbers(name: str) -> tuple[str, ...]:
+    return tuple(number for _, number in _fields(name) if number)
+
+
+def called(collection: Collection) -> dict[str, str]:
+    """Return the clip of each file by the name that programs look for; they do not find ``mix001.CSV``."""
+    return {
+        posixpath.basename(path) if is_csv(path) and not in_lower_case(path) else posixpath.basename(clip): clip
+        for clip, path in collection.clips.items()
+    }
+
+
+def renamed(collection: Collection) -> Renamed | None:
+    """Return the clips that files without a clip must be meant for, as the reference or else as datasets call them."""
+    names = called(collection)
+    if collection.reference is not None:
+        return _renamed(tuple(names.items()), tuple(collection.expected))
+    if any(place.lower() in TOPS for path in (collection.path, *names.values()) for place in path.split("/")):
+        return None  # a tree, whose names are compared with those of its dataset
+    # names that have the same text before and after the name of a clip
+    inside = {name: match for name in names if not RECORDING.search(name) and (match := CLIP_NAME.search(name))}
+    around = {name: (name[: match.start()], name[match.end() :]) for name, match in inside.items()}
+    usual = max(Counter(around.values()).items(), key=lambda pair: pair[1], default=(("", ""), 0))[0]
+    clips = {names[name]: inside[name][0] for name in names if around.get(name) == usual != ("", "")}
+    return Renamed("SUB118", "more or less than the name of their clip", clips) if _are_most(clips, names) else None
+
+
+@lru_cache(maxsize=1)  # five rules ask the same, and comparing many names takes half the time of a validation
+def _renamed(files: tuple[tuple[str, str], ...], clips_of_reference: tuple[str, ...]) -> Renamed | None:
+    names, expected = dict(files), {posixpath.basename(clip): clip for clip in clips_of_reference}
+    mine, theirs = names.keys() - expected.keys(), expected.keys() - names.keys()
+    if not mine or not theirs:
+        return None
+    for by, side in ((1, "lower"), (-1, "higher")) if len(names) == len(expected) >= _FEWEST else ():
+        moved = {name: _counted(name, by) for name in names}
+        if set(moved.values()) == expected.keys():
+            clips = {names[name]: expected[clip] for name, clip in moved.items()}
+            return Renamed("SUB110", f"numbered one {side} than their recordings", clips)
+    splits = {split_of(clip) for clip in theirs}
+    others = {name for name in mine if CLIP_NAME.fullmatch(name) and split_of(name) not in splits}
+    meant = _meant(mine - others, theirs) if mine - others else {}
+    spelled = {
+        name: clip
+        for name, clip in meant.items()
+        if _numbers(name) == _numbers(clip) and len(_fields(name)) == len(_fields(clip))
+    }
+    inside = {name: clip for name, clip in meant.items() if clip.casefold() in name.casefold()}
+    sure = meant if _are_most(meant, mine) else spelled | inside
+    code, text = "SUB110", "spelled differently from their recordings"
+    if len(sure) > len(spelled):
+        code, text = "SUB118", "more or less than the name of their clip, or its parts in another order"
+    return Renamed(code, text, {names[name]: expected[clip] for name, clip in sure.items()}) if sure else None
+
+
+def _counted(name: str, by: int) -> str:
+    """Return a name with its last number greater *by* one or so."""
+    return _NUMBER.sub(lambda digits: f"{max(0, int(digits[0]) + by):0{len(digits[0])}}", name)
+
+
+def _are_most(part: Names[str], every: Names[str]) -> bool:
+    return len(part) >= max(_FEWEST, _MOST * len(every))
+
+
+# --- splits ----------------------------------------------------------------------------------------------
+
+
+def split_of(clip: str) -> str | None:
+    """Return the split that a clip is of, by its name; None if that tells nothing."""
+    name = posixpath.basename(clip)
+    if match := _DEVELOPMENT.search(name):
+        return f"fold {int(match[1])} of the development set"
+    return "the evaluation set" if _EVALUATION.search(name) else None
+
+
+def other_split(collection: Collection) -> tuple[Names[str], str, str] | None:
+    """Return the clips of another split or other rooms than those of the reference, and what each side is of.
+
+    None where there are just a few.
+    """
+    clips, expected = collection.clips, collection.expected
+    wanted = {split_of(clip) for clip in expected}
+    if not expected or None in wanted or renamed(collection) is not None:
+        return None
+    mine = {clip: split for clip in clips if (split := split_of(clip)) is not None and split not in wanted}
+    if len(mine) >= _FEWEST:
+        return mine, listed(sorted(set(mine.values()))), listed(sorted(filter(None, wanted)))
+    rooms, wanted_rooms = (
+        {match[2] for clip in names if (match := _DEVELOPMENT.search(clip))} for names in (clips, expected)
+    )
+    if len(clips) >= _FEWEST and rooms and wanted_rooms and not rooms & wanted_rooms:
+        mine_of, theirs_of = (f"rooms {listed(sorted(side, key=int))}" for side in (rooms, wanted_rooms))
+        return clips, mine_of, theirs_of
+    return None
+
+
+def clips_of_several_folders(collection: Collection) -> list[str]:
+    """Return the clips with a file in several folders, if most clips are so."""
+    names = Counter(map(posixpath.basename, collection.clips))
+    twice = [clip for clip in collection.clips if names[posixpath.basename(clip)] > 1 and "/" in clip]
+    wanted = all(posixpath.basename(clip) in collection.expected for clip in twice)
+    return twice if wanted and _are_most(twice, collection.clips) else []
+
+
+# --- rules -----------------------------------------------------------------------------------------------
+
+
+def misspelt_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
+    if (change := renamed(collection)) is None or change.code != "SUB110":
+        return
+    shown = {clip: name for name, clip in called(collection).items()}
+    if len(change.clips) > SINGLY:
+        yield _renaming(collection, finding, change, shown)
+        return
+    for clip, meant in sorted(change.clips.items()):
+        text = change.text.replace("their recordings", "its recording")
+        message = f"{printable(shown[clip])} is {text}, {printable(meant)}"
+        yield finding(collection.clips[clip], message, f"rename it: {meant}.csv")
+
+
+def name_around_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
+    if (change := renamed(collection)) is not None and change.code == "SUB118":
+        shown = {clip: posixpath.basename(clip) for clip in change.clips}
+        renaming = _renaming(collection, finding, change, shown)
+        sure = collection.submitted or collection.reference is not None
+        yield renaming if sure else dataclasses.replace(renaming, severity=WARNING)
+
+
+def _renaming(collection: Collection, finding: MakeFinding, change: Renamed, shown: Mapping[str, str]) -> Finding:
+    """Return one finding for all files that are not called like their clips."""
+    clip, meant = min(change.clips.items())
+    verbs, alone = {"SUB110": ("is", "are"), "SUB118": ("has", "have")}[change.code], len(change.clips) == 1
+    text = change.text.replace("their clip", "its clip") if alone else change.text
+    count = f"{plural(len(change.clips), 'file')} {verbs[not alone]} {text}"
+    file = printable(posixpath.basename(collection.clips[clip]))
+    hint = f"rename them: {file} to {printable(meant)}.csv, and so on"
+    if alone:
+        hint = f"rename it: {printable(meant)}.csv"
+    return finding(collection.path, f"{count}: {printable(shown[clip])} for {printable(meant)}", hint)
+
+
+def files_of_other_split(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
+    if (other := other_split(collection)) is not None:
+        clips, mine, theirs = other
+        names = sorted(map(posixpath.basename, clips))
+        message = f"{plural(len(names), 'file')} of {mine} ({listed(names, 2)}), but "
+        message += f"{collection.where} has clips of {theirs}"
+        yield finding(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})")
+
+
+def missing_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
+    mine, missing = _alone(collection)
+    if len(mine) > SINGLY and not collection.clips.keys() & collection.expected.keys():  # said of the files
+        return
+    # clips whose files are there, and were not read: their paths
+    read = {part.file.path for _, part in collection.parts}
+    left = [entry for entry in collection.entries if entry.path not in read and not _MEDIA.search(entry.name)]
+    files = [(posixpath.basename(entry.name), entry.path) for entry in left]
+    stems = {stem_of(stem_of(name)): path for name, path in files} | {stem_of(name): path for name, path in files}
+    unread = {clip: stems[stem] for clip in missing if (stem := posixpath.basename(clip)) in stems}
+    reported = {fault.path for fault in collection.wrong if fault.severity is ERROR}
+    reported |= {entry.path for group in collection.unread_labels for entry in group.files}  # by LAY119
+    if unread and reported.isdisjoint(unread.values()):
+        count = plural(len(unread), "file is there, but is", "files are there, but are")
+        message = f"{count} not read as labels: {printable(min(unread.values()))}"
+        yield finding(collection.path, message, "correct that first: each clip needs a file that can be read")
+    names = [printable(clip) for clip in missing if clip not in unread]
+    needed = f"{names[0]}.csv" if len(missing) == 1 and names else "a file for each of its clips"
+    hint = f"{collection.where} requires {needed}; leave it empty if nothing was detected"
+    if len(names) > SINGLY:
+        count = f"{len(names):,} of {plural(len(collection.expected), 'clip')}"
+        yield finding(collection.path, f"no result file for {count}: {listed(names, 3)}", hint)
+        return
+    for number, name in enumerate(names):  # the hint once for all
+        yield finding(collection.path, f"no result file for {name}", None if number else hint)
+
+
+def surplus_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
+    surplus, missing = _alone(collection)
+    if len(surplus) > SINGLY:
+        message = (
+            f"{len(surplus):,} of {plural(len(collection.clips), 'file')} are not of a clip of {collection.where}: "
+        )
+        message += listed([printable(clip) for clip in surplus], 3)
+        if len(missing) == len(collection.expected):
+            message += f"; its clips are {listed([printable(clip) for clip in missing], 2)}"
+        yield finding(collection.path, message)
+        return
+    for clip in surplus:
+        yield finding(collection.clips[clip], f"{printable(clip)} is not a clip of {collection.where}")
+
+
+def _alone(collection: Collection) -> tuple[list[str], list[str]]:
+    """Return the clips of files that the reference lacks, and those without a file, where no other rule reports it."""
+    mine, expected = collection.clips.keys(), collection.expected.keys()
+    surplus, missing = mine - expected, expected - mine
+    if (change := renamed(collection)) is not None:
+        return sorted(surplus - change.clips.keys()), sorted(missing - set(change.clips.values()))
+    if (other := other_split(collection)) is not None:
+        return sorted(surplus - {*other[0]}), sorted(missing) if mine & expected else []
+    twice = clips_of_several_folders(collection)
+    return sorted(surplus - {*twice}), sorted(missing - set(map(posixpath.basename, twice)))
+
+
+def result_name(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
+    shown = {clip: name for name, clip in called(collection).items()} if collection.reference is None else {}
+    for clips in grouped(sorted(shown), lambda clip: posixpath.dirname(collection.clips[clip])).values():
+        near = [(clip, meant) for clip in clips if (meant := _as_recording(shown[clip], collection)) != shown[clip]]
+        if near:
+            spelt, meant = near[0]
+            message = f"{plural(len(near), 'file is', 'files are')} almost named like a recording: "
+            message += f"{printable(shown[spelt])} for {printable(meant)}"
+            suffix = shown[spelt].removeprefix(meant)
+            if all(shown[clip] == f"{meant}{suffix}" for clip, meant in near) and suffix.lower() == ".csv":
+                message = f"{plural(len(near), 'name ends', 'names end')} in {suffix}: "
+                message += "programs that look for .csv do not find them"
+            yield finding(collection.clips[spelt], message, f"name each result file like its recording: {meant}.csv")
+            continue
+        odd = [clip for clip in clips if not CLIP_NAME.fullmatch(shown[clip])]
+        for clip in odd if 2 * len(odd) < len(clips) else ():
+            others = plural(len(clips) - len(odd), "other clip")
+            message = f"{printable(shown[clip])} is not named like the {others} in its folder"
+            yield finding(collection.clips[clip], message, "name each result file like its recording: mix001.csv")
+
+
+#: The clips of STARSS without the zeros of their numbers.
+_PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
+
+
+def _as_recording(name: str, collection: Collection) -> str:
+    """Return a name as that of a recording: without suffix and, for a submission, in the datasets' spelling."""
+    name = RECORDING.sub("", name)
+    padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", name.lower())
+    return padded if collection.submitted and CLIP_NAME.fullmatch(padded) else name
+
+
+NAME_RULES = (name_around_clip, result_name)
+REFERENCE_RULES = (misspelt_clip, files_of_other_split, missing_clip, surplus_clip)
+
 
 # --- where files lie, and what they hold ------------------------------------------------------------------
 
 
-def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
+def uneven_depth(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     paths = (collection.path, *(part.file.name for _, part in collection.parts))
     if any(folder.lower() in TOPS for path in paths for folder in path.replace("\\", "/").split("/")):
         return  # the folders of a dataset, of which rules for trees know more
@@ -48,7 +349,7 @@ def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
             where = f"{printable(folder)}/" if folder else "the folder"
             count = f"{len(below):,} of {plural(len(parts) + len(below), 'file')}"
             message = f"{count} are in folders below the others: {listed([f'{name}/' for name in inside], 3)}"
-            yield found(below[0].file.path, message, f"move them up into {where}: programs read one folder")
+            yield finding(below[0].file.path, message, f"move them up into {where}: programs read one folder")
             return
 
 
@@ -56,27 +357,23 @@ def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
 SAME_ROWS = 10
 
 
-def same_content(collection: Collection, found: Found) -> Iterator[Finding]:
+def same_content(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     single = [part for reading, part in collection.parts if reading.format.role != "table" and part.rows >= SAME_ROWS]
     paths = [part.file.path for part in single]
     if len(set(paths)) < len(paths):  # several clips in one file
         return
     severity = ERROR if collection.submitted else WARNING
-    twins = _alike(single, lambda part: (posixpath.dirname(part.file.name), part.file.content))
-    if twins:
+    in_folders = grouped(single, lambda part: (posixpath.dirname(part.file.name), part.file.content)).values()
+    if twins := [parts for parts in in_folders if len(parts) > 1]:
         pairs = [" = ".join(posixpath.basename(part.file.name) for part in parts[:2]) for parts in twins]
         message = f"{sum(map(len, twins)):,} of {plural(len(single), 'file')} have the content of another clip, "
         message += f"byte for byte: {listed(pairs, 3)}"
-        yield found(twins[0][1].file.path, message, "write them again, each from its recording", severity=severity)
-    twice = _alike(single, lambda part: (posixpath.basename(part.file.name), part.file.content))
-    if twice and collection.submitted:
+        yield finding(twins[0][1].file.path, message, "write them again, each from its recording", severity=severity)
+    by_name = grouped(single, lambda part: (posixpath.basename(part.file.name), part.file.content)).values()
+    if (twice := [parts for parts in by_name if len(parts) > 1]) and collection.submitted:
         folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
         message = f"{plural(len(twice), 'file')} the same, byte for byte, in {listed(folders, 3)}"
-        yield found(twice[0][1].file.path, message, "perhaps one system twice: check which outputs were meant")
-
-
-def _alike(single: Sequence[FileRows], key: Callable[[FileRows], tuple[str, bytes]]) -> list[list[FileRows]]:
-    return [parts for parts in grouped(single, key).values() if len(parts) > 1]
+        yield finding(twice[0][1].file.path, message, "perhaps one system twice: check which outputs were meant")
 
 
 # --- the grid of time ------------------------------------------------------------------------------------
@@ -99,8 +396,8 @@ def finer_grid(last: Ints, length: Ints, behind: int, rows: int) -> int | None:
         behind: how many of all *rows* come after these ends.
         rows: how many rows there are.
     """
-    known = (length > 0) & (last >= 0)
-    share = (last[known] + 1) / length[known]
+    usable = (length > 0) & (last >= 0)
+    share = (last[usable] + 1) / length[usable]
     low, high = _NEAR
     fits = [np.count_nonzero((share >= low * factor) & (share <= high * factor)) for factor in FINER]
     best = int(np.argmax(fits))
@@ -110,41 +407,39 @@ def finer_grid(last: Ints, length: Ints, behind: int, rows: int) -> int | None:
 
 def finer(clips: Sequence[FramedClip]) -> int | None:
     """Return the factor by which all files count frames too finely, by the lengths of recordings, or else by labels."""
-    ended = [one for one in clips if one.end]
-    last = np.array([one.frames.max() for one in ended], dtype=np.int64)
-    length = np.array([one.end for one in ended], dtype=np.int64)
+    ended = [clip for clip in clips if clip.end]
+    last = np.array([clip.frames.max() for clip in ended], dtype=np.int64)
+    length = np.array([clip.end for clip in ended], dtype=np.int64)
     if len(last) > _CLIPS and len(set(last.tolist())) == 1 and len(set(length.tolist())) > 1:
         return None  # padded to one length
-    behind, rows = sum(len(one.behind) for one in ended), sum(one.part.rows for one in ended)
+    behind, rows = sum(len(clip.behind) for clip in ended), sum(clip.part.rows for clip in ended)
     factor = finer_grid(last, length, behind, rows)
     more = factor is not None and np.ptp(last - length) < np.ptp(last - factor * length)  # each has as many more
     return None if more else factor
 
 
-def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
+def finer_frames(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = collection.framed
     if (factor := finer(clips)) is not None:
-        ended = [one for one in clips if one.end]
-        milliseconds, rows = float(ended[-1].hop * 1000), sum(one.part.rows for one in ended)
-        known = {one.known for one in ended}
-        end = " or ".join(
-            text for kind, text in ((True, "recordings"), (False, "labels of the reference")) if kind in known
-        )
+        ended = [clip for clip in clips if clip.end]
+        milliseconds, rows = float(ended[-1].hop * 1000), sum(clip.part.rows for clip in ended)
+        ends = {clip.sure: "recordings" if clip.sure else "labels of the reference" for clip in ended}
+        end = " or ".join(ends[sure] for sure in sorted(ends, reverse=True))
         message = f"frames of {milliseconds / factor:g} ms instead of {milliseconds:g} ms: "
-        message += f"{sum(len(one.behind) for one in ended):,} of {plural(rows, 'row')} are past the end of the {end}"
-        yield found(collection.path, message, f"divide by {factor}, and write one row for every 100 ms")
+        message += f"{sum(len(clip.behind) for clip in ended):,} of {plural(rows, 'row')} are past the end of the {end}"
+        yield finding(collection.path, message, f"divide by {factor}, and write one row for every 100 ms")
 
 
-def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
+def frame_past_end(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = collection.framed
-    for one in clips if finer(clips) is None else ():
-        if one.known and one.end is not None and len(one.behind):
-            place = one.part.place(int(one.behind[0]), "frame")
-            end = f"{one.end:,} frames, {float(one.end * one.hop):g} s"
-            count = plural(len(one.behind), "row")
-            late = len(one.behind) == one.part.rows
-            yield found(
-                one.part.file.path,
+    for clip in clips if finer(clips) is None else ():
+        if clip.sure and clip.end is not None and len(clip.behind):
+            place = clip.part.place(int(clip.behind[0]), "frame")
+            end = f"{clip.end:,} frames, {float(clip.end * clip.hop):g} s"
+            count = plural(len(clip.behind), "row")
+            late = len(clip.behind) == clip.part.rows
+            yield finding(
+                clip.part.file.path,
                 f"frame {place.value} is past the end of the clip ({end}); {count} in total",
                 "all rows are late" if late else None,
                 place.line,
@@ -154,26 +449,26 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
             )
 
 
-def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
+def padded_output(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = collection.framed if collection.submitted else []
-    unknown = [one for one in clips if not one.known]
+    unknown = [clip for clip in clips if not clip.sure]
     if not unknown or finer(clips) is not None:
         return
     reference = collection.reference
-    rows, behind = sum(one.part.rows for one in unknown), sum(len(one.behind) for one in unknown)
+    rows, behind = sum(clip.part.rows for clip in unknown), sum(len(clip.behind) for clip in unknown)
     if reference is not None and behind > FEW_BEHIND * rows:
-        worst = max(unknown, key=lambda one: len(one.behind))
+        worst = max(unknown, key=lambda clip: len(clip.behind))
         message = f"{behind:,} of {plural(rows, 'row')} come after the last label of their clip in "
-        yield found(worst.part.file.path, f"{message}{collection.where}: padding or false alarms")
+        yield finding(worst.part.file.path, f"{message}{collection.where}: padding or false alarms")
     elif reference is None and len(unknown) >= ALIKE:
-        ends = [int(one.frames.max()) for one in unknown]
+        ends = [int(clip.frames.max()) for clip in unknown]
         last, files = Counter(ends).most_common(1)[0]
         first = unknown[ends.index(last)]
         seconds = float((last + 1) * first.hop)
         if 2 * files > len(ends) and seconds > SHORT:
             message = f"{files:,} of {plural(len(ends), 'file')} end at the same frame, {last:,}"
             message += f": outputs padded to one length, unless every recording lasts {seconds:g} s"
-            yield found(first.part.file.path, message)
+            yield finding(first.part.file.path, message)
 
 
 #: The share of rows after the last label above which unlabelled sounds at the end no longer explain them.
@@ -184,29 +479,29 @@ ALIKE = 5
 SHORT = 60
 
 
-def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
+def all_empty(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     parts = collection.parts
     if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
-        yield found(collection.path, f"all {len(parts)} files are empty")
+        yield finding(collection.path, f"all {len(parts)} files are empty")
 
 
-def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
+def empty_file(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if len(collection.parts) != 1:
         labels = [part for reading, part in collection.parts if reading.format.role == "label"]
         empty = [part for part in labels if not part.file.data.strip()]
         if empty and len(empty) < len(labels):
             many = f"{len(empty):,} of {plural(len(labels), 'label file')} {'is' if len(empty) == 1 else 'are'} empty"
-            yield found(empty[0].file.path, many, "that is right if nothing sounds in the clip")
+            yield finding(empty[0].file.path, many, "that is right if nothing sounds in the clip")
         return
     ((_, part),) = collection.parts
     others = {entry.path for entry in collection.entries} - {part.file.path}
-    unread = any(one.path in others and one.severity is ERROR for one in collection.wrong)
+    unread = any(fault.path in others and fault.severity is ERROR for fault in collection.wrong)
     if part.rows or part.file.data.strip() or unread:
         return
     events = collection.labelled.get(part.origin.clip, 0)
     if events or part.origin.clip not in collection.expected:  # the file of a clip that was asked for is no accident
         more = ", and the reference has events in its clip" if events else ""
-        yield found(part.file.path, f"the only label file is empty{more}")
+        yield finding(part.file.path, f"the only label file is empty{more}")
 
 
 #: Of the files that :func:`many_empty` looks at: the label frames up to the last label of a clip, and the rows that
@@ -214,7 +509,7 @@ def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
 _LONG, _MANY_ROWS = 300, 100
 
 
-def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
+def many_empty(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     parts = [part for _, part in collection.parts if collection.labelled.get(part.origin.clip, 0) >= _LONG]
     empty = sorted(part.origin.clip for part in parts if not part.rows and not part.file.data.strip())
     rows = np.array([part.rows for part in parts if part.rows])
@@ -225,10 +520,10 @@ def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
         message = f"{len(empty):,} of {plural(len(parts), 'file')} are empty, although the reference has events in "
         message += f"their clips: {listed([printable(clip) for clip in empty], 3)}; the others have {median:,.0f} rows "
         message += f"(median), and {nearly or 'none'} of them less than a quarter of that"
-        yield found(collection.path, message)
+        yield finding(collection.path, message)
 
 
-def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
+def one_file_for_all(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     parts = collection.parts
     if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
         return
@@ -238,41 +533,44 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     alone = len(collection.expected) > 1 and part.origin.clip not in collection.expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):
         starts = f": its frame numbers start over {plural(len(falls), 'time')}" if len(falls) else ""
-        yield found(part.file.path, f"one file for all clips{starts}")
+        yield finding(part.file.path, f"one file for all clips{starts}")
 
 
-def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
+def result_twice(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if twice := clips_of_several_folders(collection):
         folders = sorted({f"{posixpath.dirname(clip)}/" for clip in twice})
         message = f"{plural(len(twice), 'file')} in {plural(len(folders), 'folder')} with the same names: "
         message += f"{printable(min(twice))} for {printable(posixpath.basename(min(twice)))}"
-        yield found(collection.path, message, f"check one folder at a time: {listed(folders, 3)}")
+        yield finding(collection.path, message, f"check one folder at a time: {listed(folders, 3)}")
     elif collection.submitted:
         by_name = grouped(
             (part.file for _, part in collection.parts), lambda file: posixpath.basename(file.name).lower()
         )
         several = [files for files in by_name.values() if len(files) > 1]
         for files in several if len(several) * 2 < len(by_name) else ():
-            yield found(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
+            yield finding(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
     else:
         by_clip = grouped((part for _, part in collection.parts), lambda part: part.origin.clip)
         for clip, parts in by_clip.items():
             if len(paths := sorted({part.file.path for part in parts})) > 1:
-                yield found(paths[1], f"labels of {printable(clip)}, as {listed(paths[:1])}", "keep one of them")
+                yield finding(paths[1], f"labels of {printable(clip)}, as {listed(paths[:1])}", "keep one of them")
 
 
-def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
+def several_formats(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     tree = collection.tree
     readings = [reading for reading in collection.readings if reading.format in DIALECTS]
-    known = [(reading.format.name, part.file) for reading in readings for part in reading.parts]
+    read = [(reading.format.name, part.file) for reading in readings for part in reading.parts]
     labels = {  # files named after a recording of a dataset, each with whether its folder is one of labels
         place.name: place.inside and place.top is not None and place.top.field == "metadata"
         for place in tree.places
         if tree.row.counted and place.named is not None and place.named.recording in tree.row.recordings
     }
-    for files in grouped(known, lambda pair: posixpath.dirname(pair[1].name)).values():
+    for files in grouped(read, lambda pair: posixpath.dirname(pair[1].name)).values():
         usual, count = Counter(name for name, _ in files).most_common(1)[0]
-        by_place = grouped(files, lambda pair: (pair[0], _is_label(pair, labels)))
+        by_place: dict[tuple[str, bool], list[tuple[str, TextFile]]] = {}
+        for name, file in files:  # labels of a recording of a dataset, by their folder, or by their name and format
+            is_label = labels.get(file.name, False) or (file.name in labels and get(name, LabelFormat).role == "label")
+            by_place.setdefault((name, is_label), []).append((name, file))
         for (name, is_label), pairs in by_place.items():
             if name in tree.row.dialects if is_label else name == usual or 2 * count <= len(files):
                 continue
@@ -282,13 +580,7 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
             this = "this file is" if few else f"{plural(len(pairs), 'file')} are"
             for _, file in pairs if few else pairs[:1]:
                 command = conversion(file.path if few else posixpath.dirname(file.path), get(name), asked)
-                yield found(file.path, f"{this} in {layout(get(name))}, {others} in {layout(asked)}", command)
-
-
-def _is_label(pair: tuple[str, TextFile], labels: Mapping[str, bool]) -> bool:
-    """Return whether a file has labels of a recording of a dataset, by its folder, or by its name and its format."""
-    name, file = pair
-    return labels.get(file.name, False) or (file.name in labels and get(name, LabelFormat).role == "label")
+                yield finding(file.path, f"{this} in {layout(get(name))}, {others} in {layout(asked)}", command)
 
 
 def layout(format: LabelFormat) -> str:
@@ -298,7 +590,8 @@ def layout(format: LabelFormat) -> str:
 
 def conversion(path: str, format: LabelFormat, wanted: LabelFormat) -> str:
     """Return a hint: the command that converts files to another format, with what that loses and needs."""
-    given, asked = ([column.field for column in one.columns] for one in (format, wanted) if isinstance(one, Dialect))
+    dialects = (dialect for dialect in (format, wanted) if isinstance(dialect, Dialect))
+    given, asked = ([column.field for column in dialect.columns] for dialect in dialects)
     lost = ",".join(field for field in given if field not in asked)
     computed = ("azimuth", "elevation") if "x" in given else ()
     fills = [f"--fill {field}=VALUE" for field in asked if field not in (*given, *computed)]
@@ -308,25 +601,28 @@ def conversion(path: str, format: LabelFormat, wanted: LabelFormat) -> str:
     )
 
 
-def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
+def labels_for_results(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = {posixpath.basename(clip) for clip in collection.expected or collection.clips}
     if not clips or not all(re.fullmatch(r"mix\d{3}", clip) for clip in clips):
         return
     secret = next((row for row in DATASETS if row.secret and clips <= row.evaluation), None)
-    formats = official_formats(secret or dataset("starss23"))
+    # the formats that the challenges on the dataset take, by their years
+    packages = (record["package"] for record in plugins.datasets() if "package" in record)
+    taken = years(get((secret or dataset("starss23")).dialects[0]))
+    formats = [get(package["format"], LabelFormat) for package in packages if package["year"] in taken]
     for reading in collection.readings:
         format, is_label = reading.format, reading.format.role == "label"
         if not reading.table.num_rows or format not in DIALECTS or format in formats or format.name == "dcase2025":
             continue
         part = next(part for part in reading.parts if part.rows)
         folder = posixpath.basename(posixpath.dirname(part.file.path))
-        wanted = next((one for one in formats if {*years(one)} & {*years(format)}), formats[0])
+        wanted = next((official for official in formats if {*years(official)} & {*years(format)}), formats[0])
         message = f"these are {'labels' if is_label else 'outputs'} in {layout(format)}, not results in "
         message += f"{layout(wanted)}: {plural(len(reading.parts), 'file')}"
         hint = conversion(posixpath.dirname(part.file.path), format, wanted)
         if collection.reference is not None:
             if is_label or (secret is not None and not collection.reference.labelled):
-                yield found(part.file.path, message, hint)
+                yield finding(part.file.path, message, hint)
             continue
         called = _RESULTS.fullmatch(folder) is not None and (is_label or "submission" in folder.lower())
         numbered = len(clips) >= NUMBERED and secret in of_dialect(format.name)
@@ -334,7 +630,7 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
             continue
         message += f" called as the evaluation clips of {secret.title}, whose labels were never published"
         place = part.place(0, None)
-        one = found(
+        called_labels = finding(
             part.file.path,
             message,
             f"{hint}, or name the format if these are labels of your own",
@@ -343,21 +639,14 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
             place.value,
             place.excerpt,
         )
-        yield one if called else dataclasses.replace(one, severity=WARNING)
-
-
-def official_formats(row: DatasetSpec) -> list[LabelFormat]:
-    """Return the formats that the challenges on a dataset take, by their years."""
-    packages = (record["package"] for record in plugins.datasets() if "package" in record)
-    labels = years(get(row.dialects[0]))
-    return [get(package["format"], LabelFormat) for package in packages if package["year"] in labels]
+        yield called_labels if called else dataclasses.replace(called_labels, severity=WARNING)
 
 
 #: What folders of results are called.
 _RESULTS = re.compile(r"(?i)([\w.-]*[_.-])?(submissions?|predictions?|outputs?|results?)")
 
 
-def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
+def unpaired_name(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     maps = [part.file.name for reading, part in collection.parts if reading.format.name == "dcase2026"]
     outputs = [name for name in maps if not name.endswith("_std.json")]
     names = [name for name in outputs if name.endswith("_inference.json")]
@@ -365,34 +654,28 @@ def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
         some_left = len(names) < len(outputs)
         message = f"{plural(len(names), 'file')} called X_inference.json: {listed(names, 3)}"
         message += "" if some_left else "; nothing else is left to score"
-        yield found(collection.path, message, severity=WARNING if some_left else ERROR)
+        yield finding(collection.path, message, severity=WARNING if some_left else ERROR)
 
 
-def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
-    if collection.reference is not None:
-        return
-    for (before, digits, behind), numbers in sorted(_numbered(collection.clips).items()):
+def missing_number(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
+    # the numbers of clips, by the text before and after them in the names and by their number of digits
+    series: dict[tuple[str, int, str], set[int]] = {}
+    for clip in collection.clips if collection.reference is None else ():
+        match = _NUMBERED_NAME.fullmatch(clip)
+        if match is not None and not _STARSS.search(clip):
+            series.setdefault((match[1], len(match[2]), match[3]), set()).add(int(match[2]))
+    for (before, digits, behind), numbers in sorted(series.items()):
         missing = sorted(set(range(min(numbers), max(numbers) + 1)) - numbers)
         if len(numbers) < NUMBERED or not 0 < len(missing) <= max(1, len(numbers) // 20):
             continue
         names = [f"{before}{number:0{digits}}{behind}" for number in (*missing, min(numbers), max(numbers))]
         message = f"no {listed(names[:-2])} among {plural(len(numbers), 'file')} from {names[-2]} to {names[-1]}"
-        yield found(
+        yield finding(
             collection.path, printable(message), f"--reference {names[-2]}..{names[-1]} checks that none is missing"
         )
 
 
-def _numbered(clips: Iterable[str]) -> dict[tuple[str, int, str], set[int]]:
-    """Return the numbers of clips, by the text before and after them in the names and by their number of digits."""
-    groups: dict[tuple[str, int, str], set[int]] = {}
-    for clip in clips:
-        match = _NUMBER.fullmatch(clip)
-        if match is not None and not _STARSS.search(clip):
-            groups.setdefault((match[1], len(match[2]), match[3]), set()).add(int(match[2]))
-    return groups
-
-
-_NUMBER = re.compile(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)
+_NUMBERED_NAME = re.compile(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)
 _STARSS = re.compile(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
 #: Fewer files than this may well be a selection.
 NUMBERED = 10

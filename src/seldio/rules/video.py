@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seldio.catalogues.trees import Tree
+from seldio.catalogues.trees import Tree, TreePlace
 from seldio.clock import HOP, centre
 from seldio.errors import SeldioError
 from seldio.files import Entry
@@ -20,9 +20,9 @@ from seldio.files.entries import packed
 from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
 from seldio.parallel import parallel_map
+from seldio.rules.audio import TreeFile, TreeMedia, is_video, prescribed
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, Found, probed
-from seldio.rules.tree_media import TreeFile, TreeMedia, is_video, prescribed
+from seldio.rules.collection import Collection, MakeFinding, probed
 from seldio.text import plural, printable
 
 #: Largest difference in length between audio and video in STARSS23, in seconds.
@@ -55,17 +55,24 @@ class VideoFacts:
         return not self.fault and self.frames >= self.promised
 
 
-@dataclasses.dataclass(frozen=True)
 class VideoFile(TreeFile[VideoFacts]):
     """A video of a tree."""
 
-    only_sound: bool = False  # whether it cannot be read because it has audio but no video frames
-    sound: float | None = None  # seconds of the longest complete recording of the same clip, if there is any
-
-    @property
-    def is_recording(self) -> bool:
-        """Whether it is a recording in a video container, outside the folders for videos."""
-        return self.only_sound and (self.place.top is None or self.place.top.field != "video")
+    def __init__(
+        self,
+        entry: Entry,
+        place: TreePlace,
+        facts: VideoFacts | None,
+        fault: str,
+        only_sound: bool,
+        sound: float | None,
+        dataset: str,
+    ) -> None:
+        super().__init__(entry, place, facts, fault, dataset=dataset)
+        #: seconds of the longest complete recording of the same clip, if there is any
+        self.sound = sound
+        #: whether it has audio but no video frames, outside the folders for videos: a recording in a video container
+        self.is_recording = only_sound and (place.top is None or place.top.field != "video")
 
 
 class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
@@ -93,10 +100,8 @@ class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
         here = packed(task.entry for task in tasks)
         facts = parallel_map(_facts, tasks, batch=8, what="reading the packets of videos", here=here)
         rows = zip(tasks, self.places, facts, lengths, strict=True)
-        self.all = [
-            VideoFile(task.entry, place, *found, length, dataset=tree.layout) for task, place, found, length in rows
-        ]
-        self.readable = [(one, one.facts) for one in self.all if one.facts is not None]
+        self.all = [VideoFile(task.entry, place, *read, sound, tree.layout) for task, place, read, sound in rows]
+        self.readable = [(video, video.facts) for video in self.all if video.facts is not None]
 
 
 class _VideoTask(NamedTuple):
@@ -125,68 +130,64 @@ def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
         return None, error.text, isinstance(error, SoundOnly)
 
 
-def video_unreadable(one: VideoFile, found: Found) -> Iterator[Finding]:
-    if one.facts is None and not one.is_recording:
-        yield found(f"{one.file} cannot be read as video: {printable(one.fault or '')}", one.again)
+def video_unreadable(video: VideoFile, finding: MakeFinding) -> Iterator[Finding]:
+    if video.facts is None and not video.is_recording:
+        yield finding(f"{video.file} cannot be read as video: {printable(video.fault or '')}", video.again)
 
 
-def video_cut_off(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
+def video_cut_off(video: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
     if not facts.whole:
         promised = f" of {facts.promised:,}" if facts.promised > facts.frames else ""
         why = f" ({printable(facts.fault)})" if facts.fault else ""
-        message = f"{one.file} ends after {facts.frames:,}{promised} frames, at {facts.end:.3f} s{why}"
-        yield found(message, one.again)
+        message = f"{video.file} ends after {facts.frames:,}{promised} frames, at {facts.end:.3f} s{why}"
+        yield finding(message, video.again)
 
 
 @prescribed
-def video_size(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
-    wanted, (width, height) = row.picture if one.place.inside else None, facts.size
+def video_size(row: DatasetSpec, video: VideoFile, facts: VideoFacts) -> str | None:
+    wanted, (width, height) = row.picture if video.place.inside else None, facts.size
     if wanted is None or (width * wanted[1] == height * wanted[0] and facts.size <= wanted):
         return None
     return f"frames of {width}×{height}, not {wanted[0]}×{wanted[1]} or the same scaled down"
 
 
 @prescribed
-def video_rate(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
-    wanted = row.pictures if one.place.inside else None
+def video_rate(row: DatasetSpec, video: VideoFile, facts: VideoFacts) -> str | None:
+    wanted = row.pictures if video.place.inside else None
     if wanted is None or abs(float(facts.rate / wanted) - 1) < _SAME_RATE:
         return None
     return f"a frame rate of {float(facts.rate):.6g} fps, not {float(wanted):.6g}"
 
 
-def video_length(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    if facts.whole and one.sound is not None and abs(facts.end - one.sound) > USUAL + 1e-6:
-        longer = "longer" if facts.end > one.sound else "shorter"
-        message = f"{one.file} ends at {facts.end:.3f} s, its recording at {one.sound:.3f} s: the video is "
-        yield found(f"{message}{abs(facts.end - one.sound):.3f} s {longer}")
+def video_length(video: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
+    if facts.whole and video.sound is not None and abs(facts.end - video.sound) > USUAL + 1e-6:
+        longer = "longer" if facts.end > video.sound else "shorter"
+        message = f"{video.file} ends at {facts.end:.3f} s, its recording at {video.sound:.3f} s: the video is "
+        yield finding(f"{message}{abs(facts.end - video.sound):.3f} s {longer}")
 
 
-def labels_without_picture(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    if facts.whole and _far(facts):
+def labels_without_picture(video: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
+    # more of them than usual: the first or the last one is far from all pictures
+    times = [float(centre(frame, facts.hop)) for frame in (*facts.bare[:1], *facts.bare[-1:])]
+    if facts.whole and any(time < facts.start - USUAL or time >= facts.end + USUAL for time in times):
         frames = f"{facts.bare[0]:,}" if len(facts.bare) == 1 else f"{facts.bare[0]:,} … {facts.bare[-1]:,}"
         message = f"{plural(len(facts.bare), 'label frame')} without a video frame ({frames}): "
-        yield found(f"{message}{one.file} runs from {facts.start:.3f} to {facts.end:.3f} s")
+        yield finding(f"{message}{video.file} runs from {facts.start:.3f} to {facts.end:.3f} s")
 
 
-def video_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
+def video_clock(video: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
     half = 0.5 / float(facts.rate)
     if facts.stamped and abs(facts.off) > half + 1e-3:
         shown = facts.worst / float(facts.rate) + facts.off
         late = facts.start > half and abs(facts.off - facts.start) <= half
         cause = f"it starts at {facts.start:.3f} s" if late else "frames are missing, or the rate is variable"
-        message = f"{one.file}: video frame {facts.worst:,} is shown at {shown:.3f} s, but at "
-        yield found(f"{message}{shown - facts.off:.3f} s according to its number and the frame rate ({cause})")
+        message = f"{video.file}: video frame {facts.worst:,} is shown at {shown:.3f} s, but at "
+        yield finding(f"{message}{shown - facts.off:.3f} s according to its number and the frame rate ({cause})")
 
 
-def sound_without_pictures(one: VideoFile, found: Found) -> Iterator[Finding]:
-    if one.is_recording:
-        yield found(f"{one.file} is a recording that libsndfile cannot read: {printable(one.fault or '')}")
-
-
-def _far(facts: VideoFacts) -> bool:
-    """Return whether more label frames than usual have no video frame."""
-    times = [float(centre(frame, facts.hop)) for frame in (*facts.bare[:1], *facts.bare[-1:])]
-    return any(time < facts.start - USUAL or time >= facts.end + USUAL for time in times)
+def sound_without_pictures(video: VideoFile, finding: MakeFinding) -> Iterator[Finding]:
+    if video.is_recording:
+        yield finding(f"{video.file} is a recording that libsndfile cannot read: {printable(video.fault or '')}")
 
 
 TREE_RULES = (video_size, video_rate)

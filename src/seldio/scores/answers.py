@@ -48,11 +48,6 @@ class AnswerOptions:
     #: Where to write each reply with its verdict: JSONL or CSV by its suffix.
     items: str | os.PathLike[str] | None = None
 
-    @property
-    def matching(self) -> Literal["strict", "official"]:
-        """How the program of SO-Bench matches what :func:`read_answers` gives, where order has become ids."""
-        return "official" if self.join == "official" else "strict"
-
 
 #: What judges are asked in unless something else is wanted.
 _WORDS = Judging.prompt
@@ -88,8 +83,11 @@ def score_answers(
     sides = read_answers(predictions, reference, options, format, reference_format)
     if options.judge is not None and options.judge.prompt != _WORDS and not sides.profile.startswith("jasco"):
         raise UsageError(f"--judge-set prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
-    system = path_of(predictions)
-    with _judge(options) as server:
+    system, server = path_of(predictions), None
+    if options.judge is not None:
+        settings = dataclasses.asdict(options.judge)
+        server = Judge(settings.pop("model"), settings.pop("url"), **settings)
+    with server if server is not None else contextlib.nullcontext():
         tally = JudgeTally() if server is None else server.tally
         case = counted_answers(sides, options, tally, None if server is None else server.ask)
     report = case.report(system)
@@ -126,15 +124,15 @@ def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
 
 
 def verified(
-    known: Signature, predictions: Place, reference: Place | None, judgements: str | None, **formats: str | None
+    given: Signature, predictions: Place, reference: Place | None, judgements: str | None, **formats: str | None
 ) -> Signature:
-    """Return the signature of the files at hand, read as a score with the signature *known* reads them.
+    """Return the signature of the files at hand, read as a score with the signature *given* reads them.
 
     Raises:
         InvalidData, UsageError, DataError: as :func:`score_answers`.
     """
-    join: Any = known.options.get("join", "strict")
-    options = AnswerOptions(profile=known.profile, join=join, judgements=judgements)
+    join: Any = given.options.get("join", "strict")
+    options = AnswerOptions(profile=given.profile, join=join, judgements=judgements)
     return signed(read_answers(predictions, reference, options, **formats), options)
 
 
@@ -154,9 +152,20 @@ def read_answers(
     format: str | None = None,
     reference_format: str | None = None,
 ) -> AnswerSides:
-    """Predictions, their questions, and how they are scored; arguments and errors as of :func:`score_answers`."""
-    given = _reading(predictions, format)
-    asked = _asked(reference, reference_format, given) if reference is not None else None
+    """Return predictions, their questions, and how they are scored; arguments, errors as of :func:`score_answers`."""
+    given, asked = _reading(predictions, format), None
+    if reference is not None:
+        try:
+            asked = _reading(reference, reference_format)
+        except (InvalidData, UsageError) as error:  # raise with the keys that the questions may have
+            ids, advice = {str(row.id) for row in given.rows}, ""
+            if reference_format is None:
+                advice = _advised(reference, lambda data, path: own_keys.asked_advice(data, path, ids))
+            if not advice:
+                raise
+            raise UsageError(
+                f"{printable(path_of(reference))} holds no questions in a known format. {advice}"
+            ) from error
     _check_sides(predictions, given, asked)
     if asked is None and given.format.holds == "items":
         asked = given  # MMAU's and MMAR's files hold both, and their programs read nothing else
@@ -170,22 +179,20 @@ def read_answers(
     notices = tuple(_copies(given, asked)) if asked is not None else ()
     outputs = _outputs(given)
     if options.join == "order":
-        outputs, notices = _by_order(outputs, items or ()), (*notices, _BY_ORDER)
+        if any(row.id is not None for row in outputs):
+            raise DataError("--join order is for predictions without ids, and these have some: use --join strict")
+        if len(outputs) != len(items or ()):
+            raise DataError(
+                f"--join order: {plural(len(outputs), 'prediction')} without ids for "
+                f"{plural(len(items or ()), 'question')}: all after the gap would be compared with the wrong question. "
+                "Write the ids of the questions"
+            )
+        pairs = zip(outputs, items or (), strict=True)
+        outputs, notices = [row.model_copy(update={"id": item.id}) for row, item in pairs], (*notices, _BY_ORDER)
     return AnswerSides(items, outputs, profile, notices)
 
 
 _BY_ORDER = Notice("by-order", "the predictions have no ids and were joined to the questions line by line", grave=True)
-
-
-def _by_order(outputs: Sequence[Prediction], items: Sequence[Item]) -> Sequence[Prediction]:
-    if any(row.id is not None for row in outputs):
-        raise DataError("--join order is for predictions without ids, and these have some: use --join strict")
-    if len(outputs) != len(items):
-        raise DataError(
-            f"--join order: {plural(len(outputs), 'prediction')} without ids for {plural(len(items), 'question')}: all "
-            "after the gap would be compared with the wrong question. Write the ids of the questions"
-        )
-    return [row.model_copy(update={"id": item.id}) for row, item in zip(outputs, items, strict=True)]
 
 
 def _reading(path: Place, format: str | None) -> ItemReading:
@@ -193,18 +200,6 @@ def _reading(path: Place, format: str | None) -> ItemReading:
     chosen = formats.get(format, ItemFormat) if format is not None else None
     with reopened(path, raise_errors) as source:
         return only_reading(source, chosen)
-
-
-def _asked(place: Place, format: str | None, given: ItemReading) -> ItemReading:
-    """Return the questions at *place*, or raise with the keys that they may have."""
-    try:
-        return _reading(place, format)
-    except (InvalidData, UsageError) as error:
-        ids = {str(row.id) for row in given.rows}
-        told = "" if format is not None else _advised(place, lambda data, path: own_keys.asked_advice(data, path, ids))
-        if not told:
-            raise
-        raise UsageError(f"{printable(path_of(place))} holds no questions in a known format. {told}") from error
 
 
 def _check_sides(place: Place, given: ItemReading, asked: ItemReading | None) -> None:
@@ -226,8 +221,8 @@ def _check_sides(place: Place, given: ItemReading, asked: ItemReading | None) ->
             key = OUTPUTS.get(reading.home)
             without = f" without {key}" if wanted == "predictions" and key else ""
             hint = f"if that is wrong, use {option}"
-            if reading is given and (told := _keys_of_predictions(place, asked)):
-                hint = f"use {option} or --fields. {told}"
+            if reading is given and (advice := _keys_of_predictions(place, asked)):
+                hint = f"use {option} or --fields. {advice}"
             raise UsageError(
                 f"{printable(reading.path)} holds {held} ({reading.format.name}){without}, not {wanted}; {hint}"
             )
@@ -255,8 +250,8 @@ def no_answers(predictions: Place, reference: Place) -> UsageError:
     """
     asked = _reading(reference, None)
     name = printable(path_of(predictions))
-    told = _keys_of_predictions(predictions, asked) or "seldio formats lists what can be read"
-    return UsageError(f"{name} holds no predictions in a known format, and {printable(asked.path)} questions. {told}")
+    advice = _keys_of_predictions(predictions, asked) or "seldio formats lists what can be read"
+    return UsageError(f"{name} holds no predictions in a known format, and {printable(asked.path)} questions. {advice}")
 
 
 def _outputs(given: ItemReading) -> Sequence[Prediction]:
@@ -273,17 +268,17 @@ def _outputs(given: ItemReading) -> Sequence[Prediction]:
 
 
 def _in_form(asked: ItemReading, form: Literal["letter", "text"]) -> Sequence[Item]:
-    """Questions with right answers as their scorer compares them: letters or texts of options, where that is clear."""
+    """Return questions with answers as their scorer compares them: letters or texts of options, where that is clear."""
     items, home = cast("Sequence[Item]", asked.rows), formats.named(asked.home, ItemFormat) or asked.format
     if home.answers not in ("letter", "text") or (home.answers == form and not home.letters):
         return items
-    known = list(items)
+    in_form = list(items)
     for row, item in enumerate(items):
-        if item.answer and item.options and len(found := home.meant(item.answer, item.options)) == 1:
-            answer = option_letter(found.pop()) if form == "letter" else item.options[found.pop()]
+        if item.answer and item.options and len(places := home.meant(item.answer, item.options)) == 1:
+            answer = option_letter(places.pop()) if form == "letter" else item.options[places.pop()]
             if answer != item.answer:
-                known[row] = item.model_copy(update={"answer": answer})
-    return known
+                in_form[row] = item.model_copy(update={"answer": answer})
+    return in_form
 
 
 def _copies(given: ItemReading, asked: ItemReading) -> list[Notice]:
@@ -355,8 +350,9 @@ def counted_answers(
     judge = so_bench.through(ask) if ask is not None else None
     if options.judgements:
         judge = imported(options.judgements, tally)
+    join: so_bench.JoinedBy = "official" if options.join == "official" else "strict"  # order has become ids
     limits = so_bench.get(profile).changed(**options.threshold)
-    return so_bench.count(items, outputs, limits, judge=judge, join=options.matching, offline=options.offline)
+    return so_bench.count(items, outputs, limits, judge=judge, join=join, offline=options.offline)
 
 
 # --- the judge -------------------------------------------------------------------------------------
@@ -375,13 +371,6 @@ def plan_answers(predictions: Place, reference: Place | None, options: AnswerOpt
     return "no prediction needs a judge"
 
 
-def _judge(options: AnswerOptions) -> contextlib.AbstractContextManager[Judge | None]:
-    if options.judge is None:
-        return contextlib.nullcontext()
-    settings = dataclasses.asdict(options.judge)
-    return Judge(settings.pop("model"), settings.pop("url"), **settings)
-
-
 def imported(path: str, tally: JudgeTally) -> SoBenchJudge:
     """Return judgements of SO-Bench from an external judge: by id, or the rows of the official program's cache.
 
@@ -394,10 +383,10 @@ def imported(path: str, tally: JudgeTally) -> SoBenchJudge:
     rows = [document.value for document in parse_lines(_bytes(path), path, raise_errors)]
     if rows and all(isinstance(row, dict) and "cache_key" in row for row in rows):
         return so_bench.from_cache(rows)
-    known = read_judgements(_bytes(path), path)
+    judgements = read_judgements(_bytes(path), path)
 
     def verdict(request: AnsweredQuestion) -> SoBenchJudgement | None:
-        if (value := known.get(request.id)) is None:
+        if (value := judgements.get(request.id)) is None:
             return None
         wrong = faults(value, request.task)
         tally.counts["asked"] += 1

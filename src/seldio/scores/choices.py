@@ -58,12 +58,12 @@ class Joined:
 
     @property
     def items(self) -> list[Item]:
-        """The questions."""
+        """Return the questions."""
         return [item for item, _ in self.pairs]
 
     @property
     def texts(self) -> list[str]:
-        """The text of each prediction, empty where there is none."""
+        """Return the text of each prediction, empty where there is none."""
         return [(row.prediction or "") if row is not None else "" for _, row in self.pairs]
 
 
@@ -76,8 +76,8 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_miss
     """
     if not items:
         raise DataError("no questions to score answers to")
-    known = Counter(item.id for item in items)
-    if twice := [id for id, number in known.items() if number > 1]:
+    asked = Counter(item.id for item in items)
+    if twice := [id for id, number in asked.items() if number > 1]:
         raise DataError(f"several questions have the id {listed(twice)}: no prediction can be joined to them")
     if secret := [item.id for item in items if item.answer is None]:
         every = "all" if len(secret) == len(items) else f"{len(secret):,} of {len(items):,}"
@@ -98,7 +98,7 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_miss
     joined = Joined(
         tuple((item, answers.get(item.id, (None,))[-1]) for item in items),
         tuple(item.id for item in items if item.id not in answers),
-        tuple(id for id in answers if id not in known),
+        tuple(id for id in answers if id not in asked),
         repeated,
         tuple(id for id in repeated if len({row.prediction for row in answers[id]}) > 1),
     )
@@ -185,22 +185,41 @@ class ChoiceCase:
 
     @property
     def options(self) -> list[int]:
-        """How many options each question has."""
+        """Return how many options each question has."""
         return [len(item.options or ()) for item in self.joined.items]
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns of every table: number of questions, each measure, chance."""
+        """Return the columns of every table: number of questions, each measure, chance."""
         return (ITEMS, *self.measures, CHANCE)
 
     @property
     def labels(self) -> dict[str, list[str | None]]:
-        """The groups of each question, by the name of the grouping."""
+        """Return the groups of each question, by the name of the grouping."""
         items = self.joined.items
         if self.profile != "ruenvaqa":
-            return {name: [_label(item, name) for item in items] for name in _GROUPS}
+            labels: dict[str, list[str | None]] = {}
+            for name in _GROUPS:
+                further = name not in ("task", "language")
+                values = [(item.extra or {}).get(name) if further else getattr(item, name) for item in items]
+                labels[name] = [value if isinstance(value, str) and value else None for value in values]
+            return labels
+        # of each instruction its number in order of appearance, its length, and how it ends
+        numbers: dict[str, int] = {}
+        knowledge, instructions = list[str | None](), list[str | None]()
+        for item in items:
+            value: object = item.extra
+            for key in ("meta", "categories", "knowledge"):
+                value = value.get(key) if isinstance(value, Mapping) else None
+            knowledge.append(value if isinstance(value, str) else None)
+            if item.instruction is None:
+                instructions.append(None)
+                continue
+            number = numbers.setdefault(item.instruction, len(numbers) + 1)
+            end = " ".join(item.instruction.split())
+            instructions.append(f"{number:02}: {end if len(end) <= 40 else '…' + end[-39:]}")
         kinds = {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}
-        return kinds | {"knowledge": [_knowledge(item) for item in items], "instruction": _instructions(items)}
+        return kinds | {"knowledge": knowledge, "instruction": instructions}
 
     def right(self, column: Column) -> Floats:
         """Return which answers are right, a question that does not count being wrong."""
@@ -214,15 +233,6 @@ class ChoiceCase:
         counts = np.asarray(self.options, dtype=float)[numbers]
         chance = float((1 / counts).mean()) if len(counts) and (counts > 0).all() else math.nan
         return (len(numbers), *shares, chance)
-
-    def intervals(self) -> Table:
-        """Return the first measure and what is read, with intervals, over all questions and those of each label."""
-        columns = [next(iter(self.measures)), READ]
-        counted = np.flatnonzero(~np.isnan(self.measures[columns[0]])).tolist()
-        values = np.stack([self.measures[column][counted] for column in columns], axis=1)
-        groups = intervals.groups_of({name: [each[n] for n in counted] for name, each in self.labels.items()})
-        clips = intervals.numbered(intervals.recording_of(self.joined.items[number]) for number in counted)
-        return intervals.table(columns, values, clips, groups)
 
     def marked(self) -> MarkedAnswers:
         """Return the marks of each question."""
@@ -250,7 +260,17 @@ class ChoiceCase:
 
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""
-        return in_order([*_of_join(self), *(_of_mera(self) if self.profile == "ruenvaqa" else _of_options(self))])
+        joined, differ = self.joined, len(self.joined.conflicting)
+        notices: list[Notice] = []
+        for name, noun, ids, grave in (
+            ("missing", "question", joined.missing, True),
+            ("surplus", "prediction", joined.surplus, False),
+            ("repeated", "question", joined.repeated, differ > 0),
+        ):
+            texts = _JOINED[name]
+            text = texts.get(self.profile, texts[""]).format(ids=listed(ids, 3), differ=f"{differ:,}")
+            notices += counted(name, len(ids), noun, text, grave)
+        return in_order([*notices, *(_of_mera(self) if self.profile == "ruenvaqa" else _of_options(self))])
 
     def report(self, system: str) -> ScoreReport:
         """Return the report on what was scored."""
@@ -268,17 +288,6 @@ class ChoiceCase:
             )
         shown = tables(system, self), self.notices(), settings
         return ScoreReport(system, self.profile, PROGRAMS[self.profile], over, *shown, verdict=verdict)
-
-    def table(self, name: str, title: str, labels: Sequence[str | int | None]) -> Table | None:
-        """Return a row for each label, in alphabetical order (numbers by size); None where no question has one."""
-        groups: dict[Hashable, list[int]] = {}
-        for number, label in enumerate(labels):
-            groups.setdefault(label, []).append(number)
-        if set(groups) <= {None}:
-            return None
-        order = sorted(groups, key=lambda label: (label is None, label if isinstance(label, int) else 0, str(label)))
-        rows = tuple(("not given" if label is None else str(label), *self.row(groups[label])) for label in order)
-        return Table(name, title, (Column(name, name.replace("_", " ")), *self.columns), rows)
 
 
 def score(
@@ -312,66 +321,44 @@ def count(
     joined = join(items, predictions, allow_missing=allow_missing)
     letters = [letter_of(text) for text in joined.texts]
     readings = read_all(joined.pairs, joined.texts, ask)
-    there = np.array([row is not None for _, row in joined.pairs], dtype=bool)
+    answered = np.array([row is not None for _, row in joined.pairs], dtype=bool)
     said = [reading.option for reading in readings]
     states = [state_of(reading) for reading in readings]
-    if profile == "ruenvaqa":
-        measures = _of_letters(joined, letters, said, there)
-        for number, letter in enumerate(letters):
+    marks: list[tuple[bool | None, ...]] = []
+    if profile == "ruenvaqa":  # the right answer is the Latin letter of an option
+        for number, (item, text, letter) in enumerate(zip(joined.items, joined.texts, letters, strict=True)):
+            right, behind = item.answer or "", after_answer_word(text)
+            place = option_place(right.strip(), len(item.options or ()))
+            option = item.options[place] if item.options and place is not None else None
+            exact = exact_match(text, right)
+            look = letter is not None and letter.latin == right.strip().upper()
+            worded = exact or (behind is not None and exact_match(behind, right))
+            latin = look and letter is not None and not letter.cyrillic
+            by_text = said[number] is not None and said[number] == option
+            marks.append((exact, exact_match(text.strip(), right), worded, latin, look, look or by_text))
             if letter is not None:
                 said[number], states[number] = letter.latin, f"read: {_FORMS[letter.rule]}"
-    else:
-        measures = _of_texts(joined, letters, said, there, top_1=profile == "dcase2026-task5")
-        for number, (item, right) in enumerate(zip(joined.items, measures[READ], strict=True)):
-            if right and not item.options:
+        columns = (EXACT_MATCH, STRIPPED, ANSWER_WORD, LATIN, LOOK, READ)
+        measures = dict(zip(columns, np.array(marks, np.float64).T, strict=True))
+        measures |= {column: measures[column] * answered for column in (EXACT_MATCH, STRIPPED, ANSWER_WORD)}
+    else:  # the right answer is the text of an option
+        for number, (item, text, letter) in enumerate(zip(joined.items, joined.texts, letters, strict=True)):
+            answer, options = item.answer or "", item.options or []
+            same, option_exists = same_text(text, answer), answer in options
+            index = letter.index if letter is not None else -1
+            lettered = option_exists and 0 <= index < len(options) and options[index] == answer
+            read = said[number] == answer if option_exists else same
+            marks.append((text == answer, string_match(text, answer, options), same, lettered, read))
+            if read and not item.options:
                 states[number] = "read: text"
-    states = [state if answered else state_of(None) for state, answered in zip(states, there, strict=True)]
+        exactly, matched, *others = np.array(marks, np.float64).T
+        if profile == "dcase2026-task5":
+            measures = {TOP_1: exactly, MATCH: matched}
+        else:
+            measures = {OFFICIAL: np.where(answered, matched, np.nan), OVER_ALL: matched, EXACT: exactly}
+        measures |= dict(zip((TEXT, LETTER, READ), others, strict=True))
+    states = [state if has_reply else state_of(None) for state, has_reply in zip(states, answered, strict=True)]
     return ChoiceCase(profile, joined, letters, measures, states, said, allow_missing)
-
-
-def _of_texts(
-    joined: Joined, letters: Sequence[Letter | None], said: Sequence[str | None], there: Floats, top_1: bool
-) -> dict[Column, Floats]:
-    """Return which answers are right where the right one is the text of an option."""
-    marks = []
-    for item, text, letter, read in zip(joined.items, joined.texts, letters, said, strict=True):
-        answer, options = item.answer or "", item.options or []
-        same, option = same_text(text, answer), answer in options
-        lettered = (
-            option and letter is not None and 0 <= letter.index < len(options) and options[letter.index] == answer
-        )
-        right = read == answer if option else same
-        marks.append((text == answer, string_match(text, answer, options), same, lettered, right))
-    exact, matched, text_right, letter_right, read_right = np.array(marks, np.float64).T
-    if top_1:
-        first = {TOP_1: exact, MATCH: matched}
-    else:
-        first = {OFFICIAL: np.where(there, matched, np.nan), OVER_ALL: matched, EXACT: exact}
-    return first | {TEXT: text_right, LETTER: letter_right, READ: read_right}
-
-
-def _of_letters(
-    joined: Joined, letters: Sequence[Letter | None], said: Sequence[str | None], there: Floats
-) -> dict[Column, Floats]:
-    """Return which answers are right where the right one is the Latin letter of an option."""
-    marks = []
-    for item, text, letter, read in zip(joined.items, joined.texts, letters, said, strict=True):
-        right, behind = item.answer or "", after_answer_word(text)
-        place = option_place(right.strip(), len(item.options or ()))
-        option = item.options[place] if item.options and place is not None else None
-        exact, look = exact_match(text, right), _gives(letter, right)
-        worded = behind is not None and exact_match(behind, right)
-        latin = look and letter is not None and not letter.cyrillic
-        by_text = read is not None and read == option
-        marks.append((exact, exact_match(text.strip(), right), worded, latin, look, look or by_text))
-    exact, stripped, worded, latin, look, read_right = np.array(marks, np.float64).T
-    exact, stripped = exact * there, stripped * there
-    columns = (EXACT_MATCH, STRIPPED, ANSWER_WORD, LATIN, LOOK, READ)
-    return dict(zip(columns, (exact, stripped, np.maximum(exact, worded), latin, look, read_right), strict=True))
-
-
-def _gives(letter: Letter | None, right: str) -> bool:
-    return letter is not None and letter.latin == right.strip().upper()
 
 
 # --- tables ----------------------------------------------------------------------------------------
@@ -381,39 +368,32 @@ def tables(system: str, case: ChoiceCase) -> tuple[Table, ...]:
     """Return the overall score, what became of the replies, and the score of each group of questions."""
     rows: list[tuple[Cell, ...]] = [(system, *case.row())]
     if case.profile == "ruenvaqa":
-        known = about("ruenvaqa").results[0]
-        rows += ((row["system"], *(known.cell(row, column.name) for column in case.columns)) for row in known.rows)
-    groups = [case.table(name, f"by {name.replace('_', ' ')}", labels) for name, labels in case.labels.items()]
-    groups.append(case.table("options", "by number of options", case.options))
+        published = about("ruenvaqa").results[0]
+        measures = [column.name for column in case.columns]
+        rows += ((row["system"], *(published.cell(row, name) for name in measures)) for row in published.rows)
     overall = Table("overall", "overall", (Column("system", "system"), *case.columns), tuple(rows))
-    read = replies.tables(case.states, case.measures[READ])
-    return (overall, *read, *(table for table in groups if table is not None), case.intervals())
 
+    # a row for each label in alphabetical order, numbers by size; no table where no question has a label
+    all_labels, by_label = case.labels, list[Table]()
+    labelled: dict[str, Sequence[str | int | None]] = {**all_labels, "options": case.options}
+    for name, labels in labelled.items():
+        title = "by number of options" if name == "options" else f"by {name.replace('_', ' ')}"
+        groups: dict[Hashable, list[int]] = {}
+        for number, label in enumerate(labels):
+            groups.setdefault(label, []).append(number)
+        order = sorted(groups, key=lambda label: (label is None, label if isinstance(label, int) else 0, str(label)))
+        cells = tuple(("not given" if label is None else str(label), *case.row(groups[label])) for label in order)
+        columns = (Column(name, name.replace("_", " ")), *case.columns)
+        by_label += [Table(name, title, columns, cells)] if {*groups} - {None} else []
 
-def _label(item: Item, name: str) -> str | None:
-    value = getattr(item, name) if name in ("task", "language") else (item.extra or {}).get(name)
-    return value if isinstance(value, str) and value else None
-
-
-def _knowledge(item: Item) -> str | None:
-    value: object = item.extra
-    for key in ("meta", "categories", "knowledge"):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value if isinstance(value, str) else None
-
-
-def _instructions(items: Sequence[Item]) -> list[str | None]:
-    """Return a label for each instruction: its number in order of appearance, its length, and how it ends."""
-    numbers: dict[str, int] = {}
-    labels: list[str | None] = []
-    for item in items:
-        if item.instruction is None:
-            labels.append(None)
-            continue
-        number = numbers.setdefault(item.instruction, len(numbers) + 1)
-        end = " ".join(item.instruction.split())
-        labels.append(f"{number:02}: {end if len(end) <= 40 else '…' + end[-39:]}")
-    return labels
+    # the first measure and what is read, with intervals, over all questions and those of each label
+    shown = [next(iter(case.measures)), READ]
+    scored = np.flatnonzero(~np.isnan(case.measures[shown[0]])).tolist()
+    values = np.stack([case.measures[column][scored] for column in shown], axis=1)
+    clips = intervals.numbered(intervals.recording_of(case.joined.items[number]) for number in scored)
+    sets = intervals.groups_of({name: [labels[number] for number in scored] for name, labels in all_labels.items()})
+    sure = intervals.table(shown, values, clips, sets)
+    return (overall, *replies.tables(case.states, case.measures[READ]), *by_label, sure)
 
 
 # --- what there is to know -------------------------------------------------------------------------
@@ -437,19 +417,6 @@ _JOINED = {
         "server, which does not say so",
     },
 }
-
-
-def _of_join(case: ChoiceCase) -> Iterator[Notice]:
-    joined = case.joined
-    differ = len(joined.conflicting)
-    for name, noun, ids, grave in (
-        ("missing", "question", joined.missing, True),
-        ("surplus", "prediction", joined.surplus, False),
-        ("repeated", "question", joined.repeated, differ > 0),
-    ):
-        texts = _JOINED[name]
-        text = texts.get(case.profile, texts[""]).format(ids=listed(ids, 3), differ=f"{differ:,}")
-        yield from counted(name, len(ids), noun, text, grave)
 
 
 def _of_options(case: ChoiceCase) -> Iterator[Notice]:
@@ -510,15 +477,39 @@ def _of_mera(case: ChoiceCase) -> Iterator[Notice]:
     if odd:
         text = f"is not the Latin letter of an option ({listed(odd, 3)})"
         yield Notice("odd-answer", f"the right answer of {plural(len(odd), 'question')} {text}", grave=True)
-    yield from _lost(case)
+    # the answers that give the right letter and that exact match counts as wrong
+    lost = [
+        (text, answer, letter)
+        for item, text, letter in rows
+        if letter is not None
+        and letter.latin == (answer := item.answer or "").strip().upper()
+        and not exact_match(text, answer)
+    ]
+    examples: dict[str, list[str]] = {name: [] for name in _LOST}
+    for text, answer, letter in lost:
+        if exact_match(text.strip(), answer):
+            examples["white-space"].append(text)
+        if not letter.cyrillic and after_answer_word(text) is not None:
+            examples["answer-word"].append(text)
+        elif not letter.cyrillic and not exact_match(text.strip(), answer):
+            examples["text-around"].append(text)
+    by_text = case.measures[READ] > np.maximum(case.measures[LOOK], case.measures[EXACT_MATCH])
+    # a letter that is read by its place in another alphabet is no text
+    examples["option-text"] = [
+        text for (_, text, letter), only in zip(rows, by_text, strict=True) if only and letter is None
+    ]
+    for name, texts in examples.items():
+        if texts:
+            why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")
+            yield Notice(name, f"{plural(len(texts), 'right answer')} counted as wrong {why}", grave=True)
     given = [(letter, (item.answer or "").strip().upper()) for item, _, letter in rows if letter and letter.cyrillic]
-    right = sum(letter.cyrillic for *_, letter in _lost_letters(case))
+    right = sum(letter.cyrillic for *_, letter in lost)
     by_place = sum(letter.by_alphabet == answer for letter, answer in given)
-    told = sum(bool(_CYRILLIC_OPTION.search(item.instruction or "")) for item, *_ in rows)
+    instructed = sum(bool(_CYRILLIC_OPTION.search(item.instruction or "")) for item, *_ in rows)
     text = (
         f"with a Cyrillic letter, {right:,} of which look right and {by_place:,} are right if А, Б, В, Г are the first "
         "four options: exact match counts all as wrong. Here the instructions "
-        f"of {plural(told, 'question')} call an option by a Cyrillic letter"
+        f"of {plural(instructed, 'question')} call an option by a Cyrillic letter"
     )
     yield from counted("cyrillic-letters", len(given), "answer", text, True)
     long = [(item.answer or "", text) for item, text, _ in rows if UNTIL in text]
@@ -546,30 +537,3 @@ _LOST = {
     "published harness applies no filter, MERA's site does",
     "option-text": "for the text of the option instead of its letter, like {}: ask for the letter",
 }
-
-
-def _lost_letters(case: ChoiceCase) -> Iterator[tuple[str, str, Letter]]:
-    """Yield text, right letter and given letter of answers that give the right one and that exact match misses."""
-    for item, text, letter in zip(case.joined.items, case.joined.texts, case.letters, strict=True):
-        right = item.answer or ""
-        if letter is not None and _gives(letter, right) and not exact_match(text, right):
-            yield text, right, letter
-
-
-def _lost(case: ChoiceCase) -> Iterator[Notice]:
-    """Yield answers that say what is right and that exact match counts as wrong."""
-    lost: dict[str, list[str]] = {name: [] for name in _LOST}
-    for text, right, letter in _lost_letters(case):
-        if exact_match(text.strip(), right):
-            lost["white-space"].append(text)
-        if not letter.cyrillic and after_answer_word(text) is not None:
-            lost["answer-word"].append(text)
-        elif not letter.cyrillic and not exact_match(text.strip(), right):
-            lost["text-around"].append(text)
-    by_text = case.measures[READ] > np.maximum(case.measures[LOOK], case.measures[EXACT_MATCH])
-    # a letter that is read by its place in another alphabet is no text
-    lost["option-text"] = [case.joined.texts[n] for n in np.flatnonzero(by_text).tolist() if case.letters[n] is None]
-    for name, texts in lost.items():
-        if texts:
-            why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")
-            yield Notice(name, f"{plural(len(texts), 'right answer')} counted as wrong {why}", grave=True)

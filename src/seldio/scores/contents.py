@@ -28,8 +28,8 @@ def see_labels(predictions: Place, reference: Place) -> None:
     """
     if reference != "-":
         with reopened(reference, raise_errors) as source:
-            held = Catalogue(source, labels=False).asked if source.single else None
-            if held is not None and held.holds == "items":
+            asked = Catalogue(source, labels=False).asked if source.single else None
+            if asked is not None and asked.holds == "items":
                 from seldio.scores.answers import no_answers
 
                 raise no_answers(predictions, source)
@@ -45,17 +45,15 @@ def profile_for_maps(
     """
     if profile is not None:
         return profile if scored_content(profile) == "maps" else None
-    sides = ((reference, reference_format), (predictions, format))
-    found = (_of_maps(path, layout) for path, layout in sides if path != "-")
-    return next(filter(None, found), None)
-
-
-def _of_maps(path: Place, format: str | None) -> str | None:
-    """Return the profile that belongs to the labels or outputs at *path*, where these are energy maps."""
-    if format is not None:
-        names = {formats.get(format).name}
-    else:
-        with reopened(path, raise_errors) as source:
-            names = set() if all_csv(source) else {str(part.layout) for part in Catalogue(source).labels}
-    rows = (row for name in names for row in of_dialect(name))
-    return next((row.profile for row in rows if row.profile and scored_content(row.profile) == "maps"), None)
+    for path, layout in ((reference, reference_format), (predictions, format)):
+        if path == "-":
+            continue
+        if layout is not None:
+            names = {formats.get(layout).name}
+        else:
+            with reopened(path, raise_errors) as source:
+                names = set() if all_csv(source) else {str(part.layout) for part in Catalogue(source).labels}
+        for row in (row for name in names for row in of_dialect(name)):
+            if row.profile and scored_content(row.profile) == "maps":
+                return row.profile
+    return None

@@ -56,13 +56,18 @@ class Means:
         sums = [np.bincount(clips[rows], column, count) for rows in groups for column in values[rows].T]
         sizes = [np.bincount(clips[rows], minlength=count) for rows in groups for _ in range(columns)]
         binary = np.array([((values[rows] == 0) | (values[rows] == 1)).all(axis=0) for rows in groups]).ravel()
-        there = np.any(sizes, axis=0)
-        return Means(np.array(sums, np.float64).T[there], np.array(sizes, np.float64).T[there], binary)
+        filled = np.any(sizes, axis=0)
+        return Means(np.array(sums, np.float64).T[filled], np.array(sizes, np.float64).T[filled], binary)
 
     @property
     def summed(self) -> Summed:
-        """The matrix of recordings, with the means that its sum comes to."""
-        return Summed(np.hstack((self.sums, self.sizes)), _ratio)
+        """The matrix of recordings, with the means that its sum comes to; NaN over nothing."""
+
+        def ratio(totals: Floats) -> Floats:
+            sums, sizes = np.hsplit(totals, 2)
+            return np.asarray(np.divide(sums, sizes, out=np.full(sums.shape, np.nan), where=sizes > 0))
+
+        return Summed(np.hstack((self.sums, self.sizes)), ratio)
 
     @property
     def values(self) -> Floats:
@@ -96,26 +101,20 @@ class Means:
         """Return both ends of the interval of each mean, shape [2, means]; *drawn*: those of resamples, if made."""
         if drawn is None and not (self.own | (self.units > _MANY)).all():
             drawn = resampled(self.summed, draw, np.arange(len(self.sums)))
-        found = [self._ends(place, value, drawn) for place, value in enumerate(self.values.tolist())]
-        return np.array(found).T
-
-    def _ends(self, place: int, value: float, drawn: Floats | None) -> tuple[float, float]:
-        there = self.sizes[:, place] > 0
-        sums, sizes, count = self.sums[there, place], self.sizes[there, place], int(there.sum())
-        if self.own[place] or (self.binary[place] and value in (0, 1)):
-            return wilson(round(value * count), count)
-        if count > _MANY or drawn is None:
-            spread = np.sqrt(((sums - value * sizes) ** 2).sum() * count / (count - 1)) / sizes.sum()
-            ends = value - NORMAL * spread, value + NORMAL * spread
-            return (max(0.0, ends[0]), min(1.0, ends[1])) if self.binary[place] else ends
-        low, high = interval(drawn[:, place], count)
-        return float(low), float(high)
-
-
-def _ratio(totals: Floats) -> Floats:
-    """Return sums over sizes, which are the second half of the columns; NaN over nothing."""
-    sums, sizes = np.hsplit(totals, 2)
-    return np.asarray(np.divide(sums, sizes, out=np.full(sums.shape, np.nan), where=sizes > 0))
+        ends: list[tuple[float, float]] = []
+        for place, (value, alone) in enumerate(zip(self.values.tolist(), self.own.tolist(), strict=True)):
+            filled = self.sizes[:, place] > 0
+            sums, sizes, count = self.sums[filled, place], self.sizes[filled, place], int(filled.sum())
+            if alone or (self.binary[place] and value in (0, 1)):
+                ends.append(wilson(round(value * count), count))
+            elif count > _MANY or drawn is None:
+                spread = np.sqrt(((sums - value * sizes) ** 2).sum() * count / (count - 1)) / sizes.sum()
+                low, high = value - NORMAL * spread, value + NORMAL * spread
+                ends.append((max(0.0, low), min(1.0, high)) if self.binary[place] else (low, high))
+            else:
+                low, high = interval(drawn[:, place], count)
+                ends.append((float(low), float(high)))
+        return np.array(ends).T
 
 
 def table(columns: Sequence[Column], values: Floats, clips: Ints, groups: Groups, what: str = "recordings") -> Table:
@@ -159,14 +158,9 @@ class MarkedAnswers:
     clips: Ints  # the recording that each is about, by number
     columns: tuple[Column, ...]  # of what is measured
     values: Floats  # of each question, shape [questions, columns]; shares from 0 to 1, or points
-    there: NDArray[np.bool_]  # whether there is a prediction, shape [questions]
+    answered: NDArray[np.bool_]  # whether there is a prediction, shape [questions]
     groups: Groups  # the questions of each group, by the name of the grouping and of the group
     about: str = "recordings"  # what *clips* are
-
-    @property
-    def answered(self) -> list[str]:
-        """The questions with a prediction."""
-        return [id for id, there in zip(self.items, self.there, strict=True) if there]
 
     def take(self, items: Sequence[str]) -> MarkedAnswers:
         """Return the same of some of the questions."""
@@ -181,7 +175,7 @@ class MarkedAnswers:
             items=tuple(items),
             clips=numbered(self.clips[rows].tolist()),
             values=self.values[rows],
-            there=self.there[rows],
+            answered=self.answered[rows],
             groups=groups,
         )
 
@@ -199,9 +193,10 @@ def numbered(names: Iterable[Hashable]) -> Ints:
 
 def groups_of(labels: Mapping[str, Sequence[str | None]]) -> dict[str, dict[str, Ints]]:
     """Return the questions of each group, by the label of each question."""
-    found: dict[str, dict[str, list[int]]] = {}
+    rows_of: dict[str, dict[str, list[int]]] = {}
     for grouping, names in labels.items():
         for number, name in enumerate(names):
             if name is not None:
-                found.setdefault(grouping, {}).setdefault(name, []).append(number)
-    return {grouping: {name: np.array(rows) for name, rows in sorted(each.items())} for grouping, each in found.items()}
+                rows_of.setdefault(grouping, {}).setdefault(name, []).append(number)
+    groups = ((grouping, sorted(each.items())) for grouping, each in rows_of.items())
+    return {grouping: {name: np.array(rows) for name, rows in each} for grouping, each in groups}

@@ -11,7 +11,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
-from seldio.scores.judge import Ask, Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
+from seldio.scores.judge import Ask, Judgement, JudgeRequest, Malformed, ReplySchema, make, make_plain
 from seldio.scores.replies import JUDGED, ReplyVerdict, verdict_of
 from seldio.text import clipped, listed, plural
 
@@ -42,49 +41,21 @@ class Judged(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether it is a verdict: both parts are there."""
+        """Return whether it is a verdict: both parts are there."""
         return self.rating is not None and self.orientation is not None
 
     @property
     def points(self) -> int:
-        """The rating where sound and speech were both used, else 0."""
+        """Return the rating where sound and speech were both used, else 0."""
         return self.rating or 0 if self.orientation == "G" else 0
 
-
-def parse(text: str, mode: Mode = "corrected") -> Judged:
-    """Return the decision in a judge's text.
-
-    ``eval.py`` looks for parts of the text in a fixed order; the last line with ``Rating: `` counts, and a
-    0 anywhere in that line wins over a 1, and that over a 2; without such a line it keeps the rating of the row
-    before (None here, see :func:`~seldio.scores.jasco.official`).
-
-    ``corrected`` takes the last line that begins with the label, whatever its case and markdown around it, and
-    reads its value whole: 1.0 is 1, ``2/2`` is 2, and 3 is not a valid rating. A JSON object with ``rating`` and
-    ``orientation`` is read as well.
-    """
-    return _official(text) if mode == "eval.py" else _corrected(text)
-
-
-# --- as eval.py ------------------------------------------------------------------------------------------
 
 #: How eval.py names each in its second call, in the order in which it looks for them.
 _SECOND: dict[Orientation, str] = {"N": "Neither", "A": "Audio-Oriented", "S": "Speech-Oriented", "G": "Good"}
 #: The parts of a text that it looks for first.
 _FIRST = {name: [f"Orientation: {word}", f"Orientation: \n{word}"] for name, word in _SECOND.items()}
 _FIRST["G"].append("Orientation: Both")
-
-
-def _official(text: str) -> Judged:
-    orientation = next((name for name, parts in _FIRST.items() if any(part in text for part in parts)), None)
-    rating = None
-    for line in text.split("\n"):
-        if "Rating: " in line:
-            rating = next((number for number in (0, 1, 2) if str(number) in line), 0)
-    return Judged(rating, orientation)
-
-
-# --- as it is meant --------------------------------------------------------------------------------------
-
+#: What each is called where it is read as it is meant.
 _NAMES: dict[str, Orientation] = {
     "audio-oriented": "A",
     "audio": "A",
@@ -108,16 +79,44 @@ _WORD = re.compile(r"[\s*_`\"'(\[<]*([A-Za-z]+(?:-oriented)?)(?![\w-])(.*)", re.
 _CHOICE = re.compile(r"[\s*_`\"')\]>]*(?:/|\||or\b|and\b|,)\s*[*_`\"'(]*([A-Za-z]+(?:-oriented)?)", re.IGNORECASE)
 
 
-def _corrected(text: str) -> Judged:
+def parse(text: str, mode: Mode = "corrected") -> Judged:
+    """Return the decision in a judge's text.
+
+    ``eval.py`` looks for parts of the text in a fixed order; the last line with ``Rating: `` counts, and a
+    0 anywhere in that line wins over a 1, and that over a 2; without such a line it keeps the rating of the row
+    before (None here, see :func:`~seldio.scores.jasco.official`).
+
+    ``corrected`` takes the last line that begins with the label, whatever its case and markdown around it, and
+    reads its value whole: 1.0 is 1, ``2/2`` is 2, and 3 is not a valid rating. A JSON object with ``rating`` and
+    ``orientation`` is read as well.
+    """
+    rating: int | None = None
+    if mode == "eval.py":
+        for line in text.split("\n"):
+            if "Rating: " in line:
+                rating = next((number for number in (0, 1, 2) if str(number) in line), 0)
+        return Judged(
+            rating, next((name for name, parts in _FIRST.items() if any(part in text for part in parts)), None)
+        )
     values = proven([text.strip().encode("utf-8", "replace")])
     if values and isinstance(values[0], dict):
         return _of_object(values[0])
-    rating, scale = _rating(_value(text, "rating"))
-    return Judged(rating, _orientation(_value(text, "orientation")), scale)
+    orientation: Orientation | None = None
+    scale: int | None = None
+    if match := _NUMBER.match(_value(text, "rating") or ""):
+        rating = int(match[1]) if int(match[1]) <= 2 else None
+        if upper_end := _SCALE.match(match[2].lstrip(" \t\r*_`\"')]>")):
+            scale = int(upper_end[1]) if int(upper_end[1]) != 2 else None
+        elif _OTHER.match(match[2]):
+            rating = None  # a choice of several
+    if match := _WORD.match(_value(text, "orientation") or ""):
+        choice = _CHOICE.match(match[2])
+        orientation = None if choice and choice[1].lower() in _NAMES else _NAMES.get(match[1].lower())
+    return Judged(rating, orientation, scale)
 
 
-def _of_object(found: dict[str, object]) -> Judged:
-    rating, orientation = found.get("rating"), found.get("orientation")
+def _of_object(verdict: Mapping[str, object]) -> Judged:
+    rating, orientation = verdict.get("rating"), verdict.get("orientation")
     number = int(rating) if type(rating) in (int, float) and rating in (0, 1, 2) else None
     return Judged(number, _NAMES.get(orientation.strip().lower()) if isinstance(orientation, str) else None)
 
@@ -128,39 +127,20 @@ def _value(text: str, name: str) -> str | None:
     Line by line, since an expression over all lines would take quadratic time on hostile texts.
     """
     lines, label = text.split("\n"), _LABELS[name]
-    found = []
+    labels = []
     for number, line in enumerate(lines):
         bare = line.lstrip(_DECORATION)
         if bullet := _BULLET.match(bare):
             bare = bare[bullet.end() :].lstrip(_DECORATION)
         if match := label.match(bare):
-            found.append((number, match))
-    if not found:
-        found = [(number, match) for number, line in enumerate(lines) for match in label.finditer(line)]
-        if len(found) != 1:
+            labels.append((number, match))
+    if not labels:
+        labels = [(number, match) for number, line in enumerate(lines) for match in label.finditer(line)]
+        if len(labels) != 1:
             return None
-    number, match = found[-1]
-    rest = match.string[match.end() :]
-    return next((line for line in (rest, *lines[number + 1 :]) if line.strip(_DECORATION)), None)
-
-
-def _rating(value: str | None) -> tuple[int | None, int | None]:
-    """Return the number that *value* begins with, if it is on the scale and there is no choice of several."""
-    match = _NUMBER.match(value or "")
-    if match is None:
-        return None, None
-    number, rest = int(match[1]), match[2]
-    if scale := _SCALE.match(rest.lstrip(" \t\r*_`\"')]>")):
-        return (number if number <= 2 else None), (int(scale[1]) if int(scale[1]) != 2 else None)
-    return (number if number <= 2 and not _OTHER.match(rest) else None), None
-
-
-def _orientation(value: str | None) -> Orientation | None:
-    match = _WORD.match(value or "")
-    if match is None:
-        return None
-    choice = _CHOICE.match(match[2])
-    return None if choice and choice[1].lower() in _NAMES else _NAMES.get(match[1].lower())
+    number, match = labels[-1]
+    behind = match.string[match.end() :]
+    return next((line for line in (behind, *lines[number + 1 :]) if line.strip(_DECORATION)), None)
 
 
 # --- requests --------------------------------------------------------------------------------------
@@ -188,9 +168,9 @@ _TEXTS = (
 
 def _faults(verdict: Mapping[str, Any]) -> list[str]:
     """Return the faults of a verdict that cannot be read; the explanations may be anything."""
-    found = _of_object(dict(verdict))
+    decision = _of_object(verdict)
     texts = {"rating": "is none of 0, 1, 2", "orientation": f"is none of {', '.join(_WRITTEN.values())}"}
-    return [f"{name} {text}" for name, text in texts.items() if getattr(found, name) is None]
+    return [f"{name} {text}" for name, text in texts.items() if getattr(decision, name) is None]
 
 
 _WHY = {"type": "string", "default": ""}
@@ -224,7 +204,7 @@ def _read_text(text: str) -> dict[str, Any]:
     Raises:
         Malformed: it has no rating, or no orientation.
     """
-    rating, orientation, _ = _corrected(text)
+    rating, orientation, _ = parse(text)
     if rating is None:
         raise Malformed("no line has a Rating of 0, 1 or 2")
     if orientation is None:
@@ -243,11 +223,11 @@ def key(row: Prediction) -> str:
 
 def as_text(verdict: Mapping[str, Any]) -> str:
     """Return a verdict as JASCO's own judge writes it, for its ``llama3_extract`` column and its ``eval.py``."""
-    found = _of_object(dict(verdict))
-    rating = verdict.get("rating") if found.rating is None else found.rating
+    decision = _of_object(verdict)
+    rating = verdict.get("rating") if decision.rating is None else decision.rating
     orientation = verdict.get("orientation")
-    if orientation not in (*_WRITTEN.values(), "Good") and found.orientation is not None:
-        orientation = _WRITTEN[found.orientation]
+    if orientation not in (*_WRITTEN.values(), "Good") and decision.orientation is not None:
+        orientation = _WRITTEN[decision.orientation]
     # each on one line in which eval.py finds no label: it looks for labels anywhere
     reasons = [verdict.get(f"{name}_explanation") for name in ("rating", "orientation")]
     lines = [" ".join(reason.split()) if isinstance(reason, str) else "" for reason in reasons]
@@ -272,10 +252,22 @@ def judged(
     Where the judge failed the column is empty; a reply that was refused is shown there, as no verdict. To JASCO's
     words it is the reply as it came.
     """
-    spoken = [bool((row.prediction or "").strip()) for row in rows]
-    replies = iter(judge([request(row, prompt) for row, says in zip(rows, spoken, strict=True) if says]))
-    text_of = _reply_text if prompt == "seldio" else attrgetter("text")
-    return _with_texts(rows, [text_of(next(replies)) if says else _SILENT for says in spoken])
+    spoken = [row for row in rows if (row.prediction or "").strip()]
+    replies = iter(judge([request(row, prompt) for row in spoken]))
+    texts = []
+    for row in rows:
+        if not (row.prediction or "").strip():
+            texts.append(_SILENT)
+            continue
+        reply = next(replies)
+        if prompt != "seldio":
+            texts.append(reply.text)
+        elif reply.verdict is not None:
+            texts.append(as_text(reply.verdict))
+        else:  # a text that nobody takes for a verdict: a refused reply is not read a second time
+            refused = f"no verdict, {reply.error}; the reply was {clipped(reply.text, 200)}"
+            texts.append("" if reply.failed else refused.replace(":", " ").replace("=", " "))
+    return _with_texts(rows, texts)
 
 
 def _with_texts(rows: Sequence[Prediction], texts: Sequence[str | None]) -> list[Prediction]:
@@ -301,14 +293,6 @@ def with_judgements(rows: Sequence[Prediction], judgements: Mapping[str, Judgeme
         )
     texts = {id: given if isinstance(given, str) else as_text(given) for id, given in judgements.items()}
     return _with_texts(rows, [texts.get(id) for id in keys])
-
-
-def _reply_text(reply: Reply) -> str:
-    """Return the verdict; without one a text that nobody takes for one: a refused reply is not read a second time."""
-    if reply.verdict is not None:
-        return as_text(reply.verdict)
-    text = f"no verdict, {reply.error}; the reply was {clipped(reply.text, 200)}"
-    return "" if reply.failed else text.replace(":", " ").replace("=", " ")
 
 
 # --- which questions are answered ------------------------------------------------------------------
@@ -417,8 +401,8 @@ class AnswerMarks:
     def parts(self, rows: Sequence[int]) -> tuple[float, ...]:
         """Return Audio, Both and Speech among those with one of these; Neither and no verdict among all."""
         counts = Counter(self.orientations[row] for row in rows if row in self.orientations)
-        known, total = counts["A"] + counts["G"] + counts["S"], counts.total()
-        oriented = tuple(counts[kind] / known if known else math.nan for kind in ("A", "G", "S"))
+        decided, total = counts["A"] + counts["G"] + counts["S"], counts.total()
+        oriented = tuple(counts[kind] / decided if decided else math.nan for kind in ("A", "G", "S"))
         return (*oriented, *(counts[kind] / total if total else math.nan for kind in ("N", None)))
 
 
@@ -442,8 +426,8 @@ def official(rows: Sequence[tuple[str | None, str | None]], second: Callable[[in
         second: the judge's second reply on a row.
     """
     result, texts = Official(), [text for _, text in rows]
-    there = [text for text in texts if text is not None and text not in NAN_TEXTS]
-    if there and len(there) == len(texts) and all(_PRINTED_NUMBER.fullmatch(text) for text in there):
+    written = [text for text in texts if text is not None and text not in NAN_TEXTS]
+    if written and len(written) == len(texts) and all(_PRINTED_NUMBER.fullmatch(text) for text in written):
         return dataclasses.replace(result, crash="TypeError: argument of type 'int' is not iterable")
     score: int | None = None  # the variable that outlives its row
     best = []
@@ -483,9 +467,9 @@ def official(rows: Sequence[tuple[str | None, str | None]], second: Callable[[in
 
 def grouped(ids: Sequence[str | None]) -> list[list[int]]:
     """Return the rows of each item as pandas groups them: sorted, without those that have no id, 1 and 1.0 as one."""
-    there = [id for id in ids if id is not None and id not in NAN_TEXTS]
-    exact = all(_WHOLE.fullmatch(id) for id in there) and len(there) == len(ids)
-    number_of = int if exact else float if all(_PRINTED_NUMBER.fullmatch(id) for id in there) else str
+    written = [id for id in ids if id is not None and id not in NAN_TEXTS]
+    exact = all(_WHOLE.fullmatch(id) for id in written) and len(written) == len(ids)
+    number_of = int if exact else float if all(_PRINTED_NUMBER.fullmatch(id) for id in written) else str
     groups: dict[Any, list[int]] = {}
     for number, id in enumerate(ids):
         if id is not None and id not in NAN_TEXTS:
@@ -510,7 +494,7 @@ class JascoCase:
 
     @property
     def items(self) -> dict[str, list[int]]:
-        """The rows of each item."""
+        """Return the rows of each item."""
         rows: dict[str, list[int]] = {}
         for number, row in enumerate(self.rows):
             rows.setdefault(row.id or "", []).append(number)
@@ -545,19 +529,19 @@ class JascoCase:
 
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""
-        found: list[Notice] = []
+        notices: list[Notice] = []
         covered, best_mean, ended = self.covered, self.best_mean(), self.official
-        there = "a crash" if ended.best_mean is None else f"{ended.best_mean:.3f}"
-        both_means = f"best-mean by eval.py {there}, corrected {best_mean:.3f}"
+        official_mean = "a crash" if ended.best_mean is None else f"{ended.best_mean:.3f}"
+        both_means = f"best-mean by eval.py {official_mean}, corrected {best_mean:.3f}"
         if ended.crash:
-            found.append(Notice("crash", f"eval.py ends with {ended.crash}; {both_means}", grave=True))
+            notices.append(Notice("crash", f"eval.py ends with {ended.crash}; {both_means}", grave=True))
         if covered.lacking:
             worth = best_mean * len(self.items) / (len(self.items) + len(covered.missing))
             zeros = f"; with 0 for missing items best-mean would be {worth:.3f}" if covered.missing else ""
             text = f"{'; '.join(covered.lacking)}: not comparable with complete files{zeros}"
-            found.append(Notice("coverage", text, grave=True))
+            notices.append(Notice("coverage", text, grave=True))
         text = "with another right answer (tgt_text) than the questions"
-        found += counted("other-answers", covered.other_answers, "row", text, True)
+        notices += counted("other-answers", covered.other_answers, "row", text, True)
         if open_rows := [number for number, verdict in enumerate(self.verdicts) if not verdict.complete]:
             shown = next((self.texts[row] for row in open_rows if self.texts[row].strip()), "")
             text = (
@@ -565,30 +549,30 @@ class JascoCase:
                 f"{self.first(open_rows)}; were each a 2, best-mean would be {self.best_mean(2):.3f}, "
                 f"not {best_mean:.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
             )
-            found.append(Notice("no-verdict", text, grave=True))
+            notices.append(Notice("no-verdict", text, grave=True))
         for name, rows, what in _faults_of_eval_py(self):
             wrong = sum(row in ended.points and ended.points[row] != self.verdicts[row].points for row in rows)
             turned = any(
                 row in ended.orientations and ended.orientations[row] != self.verdicts[row].orientation for row in rows
             )
             text = f"{what} {self.first(rows)}; {plural(wrong, 'row')} with other points; {both_means}"
-            found += counted(name, len(rows), "judge text", text, bool(wrong) or turned)
+            notices += counted(name, len(rows), "judge text", text, bool(wrong) or turned)
         nan = sum(text in NAN_TEXTS for text in self.texts)
         text = "empty or, like None and NA, NaN to pandas: eval.py ends with TypeError there"
-        found += counted("nan-text", nan, "judge text", text, True)
+        notices += counted("nan-text", nan, "judge text", text, True)
         scales = [verdict.scale for verdict in self.verdicts if verdict.scale is not None]
         text = (
             f"with a scale that was not asked for, out of {listed([str(scale) for scale in sorted({*scales})])}; the "
             "number before it is used as it is"
         )
-        found += counted("other-scale", len(scales), "judge text", text, True)
+        notices += counted("other-scale", len(scales), "judge text", text, True)
         if "vocabulary" in self.asked:
             text = (
                 "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: "
                 "compare only systems that were judged by the same model in the same words"
             )
-            found.append(Notice("own-wording", text))
-        return in_order(found)
+            notices.append(Notice("own-wording", text))
+        return in_order(notices)
 
     def report(self, system: str) -> ScoreReport:
         """Return the report on what was scored."""
@@ -741,8 +725,8 @@ def tables(case: JascoCase) -> tuple[Table, ...]:
     by_prompt = Table("prompts", "by instruction", heads, tuple(cells))
 
     results, measures = about("jasco").results[0], (BEST, *_SHARES)
-    known = ((row["system"], *(results.cell(row, column.name) for column in measures)) for row in results.rows)
-    published = Table("published", results.title, (Column("system", "system"), *measures), tuple(known))
+    others = ((row["system"], *(results.cell(row, column.name) for column in measures)) for row in results.rows)
+    published = Table("published", results.title, (Column("system", "system"), *measures), tuple(others))
 
     best = np.array([marks.best(numbers) for numbers in case.items.values()])
     best = best[~np.isnan(best)]

@@ -79,6 +79,9 @@ def token_for(base_url: str, environ: Mapping[str, str] = os.environ) -> str | N
 # --- options -------------------------------------------------------------------------------------
 
 
+_YES_OR_NO = {"yes": True, "true": True, "no": False, "false": False}
+
+
 @dataclasses.dataclass(frozen=True)
 class Judging:
     """A language model that decides what texts do not tell."""
@@ -107,14 +110,31 @@ class Judging:
         values = {}
         for name, value in settings.items():
             if name not in defaults or name == "dry_run":
-                names = [known for known in defaults if known != "dry_run"]
-                known = f"choose from {', '.join(names)}{meant(name, names)}"
-                raise UsageError(f"--judge-set {printable(name)}: no such setting; {known}")
-            values["json_mode" if name == "json" else name] = _setting(name, value, type(defaults[name]))
+                names = [setting for setting in defaults if setting != "dry_run"]
+                choice = f"choose from {', '.join(names)}{meant(name, names)}"
+                raise UsageError(f"--judge-set {printable(name)}: no such setting; {choice}")
+            kind: type = type(defaults[name])
+            try:
+                if kind is bool:
+                    value = value if isinstance(value, bool) else _YES_OR_NO[value]
+                elif kind in (int, float):
+                    value = kind(value)
+            except (KeyError, ValueError):
+                expected = "yes or no" if kind is bool else "a number"
+                raise UsageError(f"--judge-set {name}={printable(str(value))}: expected {expected}") from None
+            values["json_mode" if name == "json" else name] = value
         return cls(model, url, **values, dry_run=dry_run)
 
     def __post_init__(self) -> None:
-        _check_url(self.url)
+        try:
+            parts = urlsplit(self.url.strip())
+            is_server = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_server = False
+        if not is_server:
+            raise UsageError(f"{clipped(self.url)} is not the address of a server, such as http://localhost:8000/v1")
+        if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+            raise UsageError(f"the judge's address must not contain a password, query or #; put the token into {TOKEN}")
         sound = (
             (bool(self.model.strip()), "--judge requires the name of a model"),
             (1 <= self.concurrency <= 1024, f"{self.concurrency} parallel calls: must be from 1 to 1,024"),
@@ -125,32 +145,6 @@ class Judging:
         )
         if wrong := [text for right, text in sound if not right]:
             raise UsageError(clipped("; ".join(wrong), 300))
-
-
-_YES_OR_NO = {"yes": True, "true": True, "no": False, "false": False}
-
-
-def _setting(name: str, value: Any, kind: type) -> Any:
-    """Return the value of a setting as what it is."""
-    try:
-        if kind is bool:
-            return value if isinstance(value, bool) else _YES_OR_NO[value]
-        return kind(value) if kind in (int, float) else value
-    except (KeyError, ValueError):
-        expected = "yes or no" if kind is bool else "a number"
-        raise UsageError(f"--judge-set {name}={printable(str(value))}: expected {expected}") from None
-
-
-def _check_url(base_url: str) -> None:
-    try:
-        parts = urlsplit(base_url.strip())
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        sound = False
-    if not sound:
-        raise UsageError(f"{clipped(base_url)} is not the address of a server, such as http://localhost:8000/v1")
-    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise UsageError(f"the judge's address must not contain a password, query or #; put the token into {TOKEN}")
 
 
 # --- requests --------------------------------------------------------------------------------------
@@ -273,23 +267,20 @@ def read(text: str, request: JudgeRequest) -> dict[str, Any]:
     value: dict[str, Any] = _fitted({"request": request.tag, **values[0]}, schema.as_json())
     if value["request"] != request.tag:
         raise Malformed('it answers another request: "request" is not what was asked for')
-    faults = schema.check(value) if schema.check is not None else _misfits(value, schema.as_json())
+    if schema.check is not None:
+        faults = list(schema.check(value))
+    else:
+        from jsonschema import Draft202012Validator
+        from jsonschema.exceptions import best_match
+
+        misfit = best_match(Draft202012Validator(schema.as_json()).iter_errors(value))
+        place = "" if misfit is None else ".".join(str(key) for key in misfit.path)
+        named = f"{clipped(place, 40)}: " if place else ""
+        faults = [] if misfit is None else [f"{named}{clipped(misfit.message, 160)}"]
     if faults:
         raise Malformed(faults[0])
     del value["request"]
     return value
-
-
-def _misfits(value: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
-    """Return what of *value* does not fit a JSON Schema, the gravest alone."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    error = best_match(Draft202012Validator(schema).iter_errors(value))
-    if error is None:
-        return []
-    place = ".".join(str(key) for key in error.path)
-    return [f"{clipped(place, 40) + ': ' if place else ''}{clipped(error.message, 160)}"]
 
 
 def _fitted(value: Any, schema: Mapping[str, Any]) -> Any:
@@ -360,7 +351,18 @@ class Cache:
         with self._using():
             self._base = sqlite3.connect(place, timeout=30, uri=place.startswith("file:"), check_same_thread=False)
             try:
-                self._check_owner()
+                # the tables first: another process writes them behind the marks
+                queries = ("SELECT count(*) FROM sqlite_master", "PRAGMA application_id", "PRAGMA user_version")
+                tables, application, version = (self._base.execute(query).fetchone()[0] for query in queries)
+                if tables and application != _APPLICATION:
+                    raise SeldioError(
+                        f"{self._name} is a SQLite file, but not a judge cache of seldio: use another file"
+                    )
+                if tables and version != _FORMAT:
+                    raise SeldioError(
+                        f"{self._name} is a judge cache of another version of seldio ({version}, not {_FORMAT}): "
+                        "name another file, or use that version"
+                    )
                 if not place.startswith("file:"):
                     for statement in _SCHEMA:  # the marks first, as another process may be about to look at them
                         self._base.execute(statement)
@@ -370,18 +372,6 @@ class Cache:
             except BaseException:
                 self._base.close()
                 raise
-
-    def _check_owner(self) -> None:
-        # the tables first: another process writes them behind the marks
-        queries = ("SELECT count(*) FROM sqlite_master", "PRAGMA application_id", "PRAGMA user_version")
-        tables, application, version = (self._base.execute(query).fetchone()[0] for query in queries)
-        if tables and application != _APPLICATION:
-            raise SeldioError(f"{self._name} is a SQLite file, but not a judge cache of seldio: use another file")
-        if tables and version != _FORMAT:
-            raise SeldioError(
-                f"{self._name} is a judge cache of another version of seldio ({version}, not {_FORMAT}): "
-                "name another file, or use that version"
-            )
 
     @contextmanager
     def _using(self) -> Iterator[None]:
@@ -539,11 +529,11 @@ class Judge:
 
     def plan(self, requests: Sequence[JudgeRequest]) -> JudgePlan:
         """Return what asking *requests* would take; nothing is sent."""
-        keys, known = self._look_up(requests)
-        todo = {key: request for key, request in zip(keys, requests, strict=True) if key not in known}
+        keys, cached = self._look_up(requests)
+        todo = {key: request for key, request in zip(keys, requests, strict=True) if key not in cached}
         size = sum(len((request.system + request.user).encode()) for request in todo.values())
         tokens_in, tokens_out = math.ceil(size / _BYTES_PER_TOKEN), len(todo) * self.options.max_tokens
-        return JudgePlan(len(keys), sum(key in known for key in keys), len(todo), tokens_in, tokens_out)
+        return JudgePlan(len(keys), sum(key in cached for key in keys), len(todo), tokens_in, tokens_out)
 
     def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
         """Return a reply to each of *requests*, in their order; those that are word for word the same are sent once.
@@ -559,10 +549,10 @@ class Judge:
         """
         if self.options.dry_run:
             raise Planned(str(self.plan(requests)))
-        keys, known = self._look_up(requests)
-        fresh = self._send({key: each for key, each in zip(keys, requests, strict=True) if key not in known})
+        keys, cached = self._look_up(requests)
+        fresh = self._send({key: each for key, each in zip(keys, requests, strict=True) if key not in cached})
         replies = [
-            dataclasses.replace((known | fresh)[key], id=request.id)
+            dataclasses.replace((cached | fresh)[key], id=request.id)
             for key, request in zip(keys, requests, strict=True)
         ]
         self.tally.add(replies)
@@ -571,17 +561,17 @@ class Judge:
     def _look_up(self, requests: Sequence[JudgeRequest]) -> tuple[list[str], dict[str, Reply]]:
         """Return the keys of requests, and the replies in the cache that need not be asked for again."""
         keys = [request.key(self.options.model, float(self.options.temperature)) for request in requests]
-        known: dict[str, Reply] = {}
+        replies: dict[str, Reply] = {}
         for key, request in zip(keys, requests, strict=True) if not self.options.again else ():
-            if cached := self.cache.find(key):
-                text, model, runs = cached
+            if stored := self.cache.find(key):
+                text, model, runs = stored
                 reply = _read_reply(request, text, model, cached=True)
                 if reply.verdict is None:
                     hint = f"; gave up after {plural(runs, 'run')}, --judge-set again=yes asks again"
                     reply = dataclasses.replace(reply, error=f"{reply.error}{hint}")
                 if reply.verdict is not None or runs >= _MOST_UNREAD:
-                    known[key] = reply
-        return keys, known
+                    replies[key] = reply
+        return keys, replies
 
     def _send(self, todo: dict[str, JudgeRequest]) -> dict[str, Reply]:
         """Ask all of *todo*; replies are in the cache as soon as they are here."""
@@ -684,7 +674,14 @@ class Judge:
         except errors.OfflineModeIsEnabled as error:
             raise CallFailed("HF_HUB_OFFLINE is set: unset it to ask a judge", hopeless=True) from error
         except errors.HfHubHTTPError as error:
-            raise self._refused(error.response, str(error.server_message or "")) from error
+            status, message = int(error.response.status_code), str(error.server_message or "")
+            reason = self._safe(f"the server answers {status}" + (f": {message}" if message else ""))
+            if status in (401, 403) and self._token is None:
+                reason += f" (no token was sent: set {TOKEN})"
+            header = (error.response.headers.get("retry-after") or "").strip()
+            seconds = float(header) if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", header, re.ASCII) else None
+            again = status >= 500 or status in _PASSING
+            raise CallFailed(reason, again=again, wait=seconds, hopeless=status in _HOPELESS) from error
         except TimeoutError as error:
             raise CallFailed("the server did not answer in time", again=True) from error
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
@@ -701,16 +698,6 @@ class Judge:
                 if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40:
                     self.tally.counts[tokens] += value
         return text, name
-
-    def _refused(self, response: Any, message: str) -> CallFailed:
-        status = int(response.status_code)
-        reason = self._safe(f"the server answers {status}" + (f": {message}" if message else ""))
-        if status in (401, 403) and self._token is None:
-            reason += f" (no token was sent: set {TOKEN})"
-        header = (response.headers.get("retry-after") or "").strip()
-        seconds = float(header) if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", header, re.ASCII) else None
-        again = status >= 500 or status in _PASSING
-        return CallFailed(reason, again=again, wait=seconds, hopeless=status in _HOPELESS)
 
     def _hidden(self, text: str) -> str:
         secret = self._token

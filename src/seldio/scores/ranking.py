@@ -23,7 +23,6 @@ from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.csv_text import read_table, rows
-from seldio.geometry import Floats, Ints
 from seldio.reports import json_report
 from seldio.reports.spreadsheet import LONG, unguarded
 from seldio.reports.tables import INTERVAL_PARTS, INTERVALS, Cell, Column, Interval, Notice, ScoreReport, Table
@@ -68,7 +67,7 @@ COMPARED = "differences"
 
 def scores_of(reports: Iterable[ScoreReport], source: str = "") -> Scores:
     """Return the overall scores of *reports*; see :func:`collected`."""
-    found = []
+    parts = []
     for report in reports:
         columns = report.tables[0].columns[1:]
         several = any(table.name == COMPARED for table in report.tables)
@@ -76,8 +75,8 @@ def scores_of(reports: Iterable[ScoreReport], source: str = "") -> Scores:
             pairs = zip(columns, cells, strict=True)
             values = {column.name: cell for column, cell in pairs if cell is not None}
             name = str(system) if several else report.system
-            found.append(Scores((SystemScore(name, values, profile=report.profile, source=source),), columns))
-    return collected(found)
+            parts.append(Scores((SystemScore(name, values, profile=report.profile, source=source),), columns))
+    return collected(parts)
 
 
 def collected(parts: Sequence[Scores]) -> Scores:
@@ -99,9 +98,9 @@ def collected(parts: Sequence[Scores]) -> Scores:
             raise DataError(f"two scores have the name {called}{where}: give each system a different name")
     ways = {entry.profile: entry for entry in entries if entry.profile}
     if len(ways) > 1:
-        some = "; ".join(f"{printable(entry.system)} with {printable(way)}" for way, entry in list(ways.items())[:3])
+        named = "; ".join(f"{printable(entry.system)} with {printable(way)}" for way, entry in list(ways.items())[:3])
         raise DataError(
-            f"these scores are of different profiles and cannot be compared: {some}. Score all with one profile"
+            f"these scores are of different profiles and cannot be compared: {named}. Score all with one profile"
         )
     columns = {column.name: column for part in reversed(parts) for column in reversed(part.columns)}  # the first counts
     return Scores(tuple(entries), tuple(reversed(columns.values())))
@@ -121,24 +120,25 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
     with open_source(path, raise_errors, _LIMITS) as source:
         alone = source.single
         wanted = [entry for entry in source.entries if alone or suffix_of(entry.name) in ("json", "csv")]
-        parts = [_scores_in(data, entry.path) for entry, data in read_entries(wanted, raise_errors)]
+        parts = []
+        for entry, data in read_entries(wanted, raise_errors):
+            text = data.removeprefix(_BOM)
+            if text.lstrip()[:1] not in (b"{", b"["):
+                parts.append(_from_csv(text, entry.path))
+                continue
+            document = json_text.parse(text, entry.path, raise_errors)
+            value = None if document is None else document.value
+            if not isinstance(value, list):
+                parts.append(scores_of(json_report.reports(value, printable(entry.path)), entry.path))
+                continue
+            for number, row in enumerate(value, 1):
+                if not isinstance(row, dict):
+                    where = f"{printable(entry.path)}, record {number}"
+                    raise DataError(f"{where}: expected an object with system and scores")
+            parts.append(_from_rows(value, entry.path, "record"))
     if not parts:
         raise DataError(f"{printable(os.fspath(path))} holds no .json or .csv file with scores")
     return collected(parts)
-
-
-def _scores_in(data: bytes, path: str) -> Scores:
-    text = data.removeprefix(_BOM)
-    if text.lstrip()[:1] not in (b"{", b"["):
-        return _from_csv(text, path)
-    document = json_text.parse(text, path, raise_errors)
-    value = None if document is None else document.value
-    if not isinstance(value, list):
-        return scores_of(json_report.reports(value, printable(path)), path)
-    for number, row in enumerate(value, 1):
-        if not isinstance(row, dict):
-            raise DataError(f"{printable(path)}, record {number}: expected an object with system and scores")
-    return _from_rows(value, path, "record")
 
 
 def _from_csv(data: bytes, path: str) -> Scores:
@@ -146,37 +146,34 @@ def _from_csv(data: bytes, path: str) -> Scores:
     name = next((name for name in _NAMES if head is not None and name in head.values), _NAMES[0])
     table = read_table(data, path, raise_errors, (name,))
     assert table is not None  # the sink raises
-    found = [dict(zip(table.header, row, strict=True)) for row in table.cells]
-    if table.header in (LONG, LONG[:-1]):  # before 0.2 there was no mark
-        return _from_long(found, path)
-    # a column NAME_low, NAME_high or NAME_mark belongs to NAME
-    parts = {name: {part: f"{name}_{part}" for part in INTERVAL_PARTS} for name in table.header}
-    intervals = {column for columns in parts.values() for column in columns.values()}
-    rows_of = [
-        {
-            name: _with_parts(row[name], {part: row.get(column) for part, column in columns.items()})
-            for name, columns in parts.items()
-            if name not in intervals
-        }
-        for row in found
-    ]
-    return _from_rows(rows_of, path, "row")
-
-
-def _from_long(rows: Sequence[Mapping[str, str | None]], path: str) -> Scores:
-    """Return the first row of the first table of each system."""
+    records = [dict(zip(table.header, row, strict=True)) for row in table.cells]
+    if table.header not in (LONG, LONG[:-1]):  # before 0.2 there was no mark
+        # a column NAME_low, NAME_high or NAME_mark belongs to NAME
+        parts = {name: {part: f"{name}_{part}" for part in INTERVAL_PARTS} for name in table.header}
+        intervals = {column for columns in parts.values() for column in columns.values()}
+        named = {name: columns for name, columns in parts.items() if name not in intervals}
+        rows_of = [
+            {
+                name: _with_parts(record[name], {part: record.get(column) for part, column in columns.items()})
+                for name, columns in named.items()
+            }
+            for record in records
+        ]
+        return _from_rows(rows_of, path, "row")
+    # of the long form the first row of the first table of each system
     firsts: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     values: dict[tuple[str, str], dict[str, object]] = {}
-    compared = {row["system"] for row in rows if row["table"] == COMPARED}
-    for row in rows:
-        several = row["system"] in compared
-        if row["table"] == "signature" or (several and row["table"] != "overall"):
+    compared = {record["system"] for record in records if record["table"] == COMPARED}
+    for record in records:
+        several = record["system"] in compared
+        if record["table"] == "signature" or (several and record["table"] != "overall"):
             continue
-        key = (row["row" if several else "system"] or "", row["profile"] or "")
-        if firsts.setdefault(key, (row["table"], row["row"])) == (row["table"], row["row"]):
-            values.setdefault(key, {})[row["column"] or ""] = _with_parts(row["value"], row)
-    named = [{**found, "system": system, "profile": profile} for (system, profile), found in values.items()]
-    return collected([_from_rows([row], path, "system", plain=False) for row in named])
+        key = (record["row" if several else "system"] or "", record["profile"] or "")
+        place = (record["table"], record["row"])
+        if firsts.setdefault(key, place) == place:
+            values.setdefault(key, {})[record["column"] or ""] = _with_parts(record["value"], record)
+    systems = [{**scores, "system": system, "profile": profile} for (system, profile), scores in values.items()]
+    return collected([_from_rows([system], path, "system", plain=False) for system in systems])
 
 
 def _with_parts(value: object, parts: Mapping[str, str | None]) -> object:
@@ -190,18 +187,20 @@ def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain
     header = dict.fromkeys(name for row in rows for name in row)
     called = {name: _COLUMNS.get(name.lower(), Column(name, name)) for name in header}
     counts = Counter(called.values())
-    called |= {name: Column(name, name) for name, one in called.items() if counts[one] > 1 and name != one.name}
-    found = [
+    called |= {
+        name: Column(name, name) for name, column in called.items() if counts[column] > 1 and name != column.name
+    }
+    scores = [
         {called[name].name: score for name, cell in row.items() if name not in _HEAD and (score := _score(cell))}
         for row in rows
     ]
-    columns = {column.name: column for column in called.values() if any(column.name in values for values in found)}
+    columns = {column.name: column for column in called.values() if any(column.name in values for values in scores)}
     if not columns:
         raise DataError(f"{printable(path)} has {plural(len(rows), noun)} and no column with numbers")
-    bounded = [values[name][0] for values in found for name in _BOUNDED & set(values)]
+    bounded = [values[name][0] for values in scores for name in _BOUNDED & set(values)]
     percent = plain and any(value.is_finite() and value > 1 for value, *_ in bounded)
     entries = []
-    for number, (row, values) in enumerate(zip(rows, found, strict=True), 1):
+    for number, (row, values) in enumerate(zip(rows, scores, strict=True), 1):
         system = next((cell for name in _NAMES if isinstance(cell := row.get(name), str) and cell), None)
         if system is None:
             where = f"{printable(path)}, {noun} {number}"
@@ -235,6 +234,11 @@ RANKED: Mapping[str, tuple[str, ...]] = {
 }
 
 
+def rank_column(column: Column, meaning: str) -> Column:
+    """Return the column of the rank in the scores of *column*."""
+    return Column(f"{column.name}_rank", f"{column.title} rank", "", 0, "lower", meaning)
+
+
 def rank(
     systems: Mapping[str, Mapping[str, Cell]], columns: Sequence[Column], *, name: str = "ranking", title: str = ""
 ) -> Table:
@@ -258,25 +262,16 @@ def rank(
                 raise DataError(f"{printable(system)} has no {column.name}, and cannot be ranked by it")
             values[number, place] = cell.value if isinstance(cell, Interval) else cell
     keys = values * [1 if column.better == "lower" else -1 for column in columns]
-    each_rank = np.stack([_competition(key) for key in keys.T], axis=1)
+    # 1, 1, 3, lowest first; NaN, which sorts last, shares the last rank
+    each_rank = np.stack([np.searchsorted(np.sort(key), key) + 1 for key in keys.T], axis=1)
     sums = each_rank.sum(axis=1)
-    places = _competition(sums.astype(float))
+    places = np.searchsorted(np.sort(sums), sums) + 1
     order = np.argsort(sums, kind="stable")
     heads = (
         Column("system", "system"),
         Column("rank", "rank", "", 0, "lower", "rank by the sum of ranks; equal sums share it"),
         *columns,
-        *(
-            Column(
-                f"{each.name}_rank",
-                f"{each.title} rank",
-                "",
-                0,
-                "lower",
-                f"rank by {each.title} alone; equals share it",
-            )
-            for each in columns
-        ),
+        *(rank_column(column, f"rank by {column.title} alone; equals share it") for column in columns),
         Column("sum", "sum of ranks", "", 0, "lower", "cumulative rank"),
     )
     body = tuple(
@@ -293,11 +288,6 @@ def rank(
     return Table(name, f"{title}cumulative rank of {plural(len(names), 'system')} over {over}", heads, body)
 
 
-def _competition(keys: Floats) -> Ints:
-    """Return 1, 1, 3, lowest first; NaN, which sorts last, shares the last rank."""
-    return np.searchsorted(np.sort(keys), keys).astype(np.int64) + 1
-
-
 def rank_columns(scores: Scores, names: Sequence[str] = ()) -> tuple[Column, ...]:
     """Return the columns to rank by: those with *names*, else those of the first challenge that all systems have.
 
@@ -306,19 +296,19 @@ def rank_columns(scores: Scores, names: Sequence[str] = ()) -> tuple[Column, ...
     Raises:
         UsageError: there are no such columns; the message lists what there is.
     """
-    known = {column.name: column for column in scores.columns}
-    names = [name if name in known or name.lower() not in _COLUMNS else _COLUMNS[name.lower()].name for name in names]
+    columns = {column.name: column for column in scores.columns}
+    names = [name if name in columns or name.lower() not in _COLUMNS else _COLUMNS[name.lower()].name for name in names]
     for name in names:
         base, _, way = name.rpartition(":")
-        if base in known and way in ("higher", "lower"):
-            known[name] = dataclasses.replace(known[base], better="higher" if way == "higher" else "lower")
-    there = [name for name, column in known.items() if all(column.name in entry.values for entry in scores.entries)]
+        if base in columns and way in ("higher", "lower"):
+            columns[name] = dataclasses.replace(columns[base], better="higher" if way == "higher" else "lower")
+    shared = [name for name, column in columns.items() if all(column.name in entry.values for entry in scores.entries)]
     for wanted in (tuple(names),) if names else RANKED.values():
-        if set(wanted) <= set(there):
-            return tuple(known[name] for name in wanted)
-    lacking = [name for name in names if name not in there]
+        if set(wanted) <= set(shared):
+            return tuple(columns[name] for name in wanted)
+    lacking = [name for name in names if name not in shared]
     missing = f"some systems lack {listed(lacking)}" if names else "no challenge ranks systems by these scores"
-    raise UsageError(f"{missing}; scores that all systems have: {listed(there, 20) or 'none'}. Choose with --metrics")
+    raise UsageError(f"{missing}; scores that all systems have: {listed(shared, 20) or 'none'}. Choose with --metrics")
 
 
 def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:

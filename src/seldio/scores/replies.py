@@ -21,7 +21,7 @@ from seldio.geometry import Floats
 from seldio.reports.spreadsheet import guarded, written
 from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.judge import Ask, JudgeRequest, ReplySchema, make
+from seldio.scores.judge import Ask, ReplySchema, make
 from seldio.text import json_text, printable
 
 #: What no verdict is made of, and what they say who give none.
@@ -51,33 +51,31 @@ def read_all(
 ) -> list[ReplyReading]:
     """Return what the reply to each question says; with *ask*, a judge decides those that are unread."""
     items = [item for item, _ in pairs]
-    found = [read(text, item.options or (), item.question) for item, text in zip(items, texts, strict=True)]
-    unread = [number for number, reading in enumerate(found) if reading.state == "unread" and items[number].options]
+    readings = [read(text, item.options or (), item.question) for item, text in zip(items, texts, strict=True)]
+    unread = [number for number, reading in enumerate(readings) if reading.state == "unread" and items[number].options]
     if ask is None or not unread:
-        return found
-    answers = ask([_request(items[number], texts[number]) for number in unread])
-    for number, answer in zip(unread, answers, strict=True):
+        return readings
+    requests = []
+    for number in unread:
+        item, options = items[number], items[number].options or []
+        schema: dict[str, Any] = {"option": {"type": "integer", "minimum": 0, "maximum": len(options)}}
+        numbered = "\n".join(f"{place}. {option}" for place, option in enumerate(options, 1))
+        said = {"question": item.question, "options": numbered, "reply": texts[number]}
+        requests.append(make(item.id, "choice", _WHICH_OPTION, said, ReplySchema("choice", schema)))
+    for number, answer in zip(unread, ask(requests), strict=True):
         place = (answer.verdict or {}).get("option", 0)
         if place:
-            found[number] = ReplyReading((items[number].options or [])[place - 1], JUDGED)
-    return found
+            readings[number] = ReplyReading((items[number].options or [])[place - 1], JUDGED)
+    return readings
 
 
-def _request(item: Item, reply: str) -> JudgeRequest:
-    options = item.options or []
-    schema: dict[str, Any] = {"option": {"type": "integer", "minimum": 0, "maximum": len(options)}}
-    numbered = "\n".join(f"{number}. {option}" for number, option in enumerate(options, 1))
-    texts = {"question": item.question, "options": numbered, "reply": reply}
-    return make(item.id, "choice", _WHICH_OPTION, texts, ReplySchema("choice", schema))
-
-
-def state_of(found: ReplyReading | None) -> str:
+def state_of(reading: ReplyReading | None) -> str:
     """Return the state of a reply: the layer that reads it, or a key of :data:`OPEN`; "missing" if there is none."""
-    if found is None:
+    if reading is None:
         return "missing"
-    if found.layer == JUDGED:
+    if reading.layer == JUDGED:
         return JUDGED
-    return f"read: {found.layer}" if found.option is not None else found.state
+    return f"read: {reading.layer}" if reading.option is not None else reading.state
 
 
 def tables(states: Sequence[str], right: Floats) -> tuple[Table, Table]:
@@ -88,26 +86,20 @@ def tables(states: Sequence[str], right: Floats) -> tuple[Table, Table]:
         right: of each question, from 0 to 1.
     """
     kinds = np.array(states, dtype=object)
-    rows = {name: np.flatnonzero(kinds == name) for name in sorted({*states} - {JUDGED, *OPEN})}
-    rows |= {name: found for name in (JUDGED, *OPEN) if len(found := np.flatnonzero(kinds == name))}
-    shown = [
-        (OPEN.get(name, name), len(each), len(each) / len(right), _mean(right[each])) for name, each in rows.items()
-    ]
+    names = (*sorted({*states} - {JUDGED, *OPEN}), JUDGED, *OPEN)
+    parts = [(OPEN.get(name, name), right[kinds == name]) for name in names]
+    shown = [(name, len(part), len(part) / len(right), float(part.mean())) for name, part in parts if len(part)]
     judged = kinds == JUDGED
     closed = ~np.isin(kinds, [*OPEN])
     ways = {"unread counts as wrong": right, "unread is left out": right[closed]}
     if judged.any():
         ways["without the judge, unread counts as wrong"] = np.where(judged, 0.0, right)
         ways["without the judge, unread is left out"] = right[closed & ~judged]
-    counted = tuple((name, len(values), _mean(values)) for name, values in ways.items())
+    counted = ((name, len(part), float(part.mean()) if len(part) else math.nan) for name, part in ways.items())
     return (
         Table("replies", "what was read of the replies", _SHOWN, tuple(shown)),
-        Table("assumptions", "accuracy by what becomes of unread replies", _ASSUMED, counted),
+        Table("assumptions", "accuracy by what becomes of unread replies", _ASSUMED, tuple(counted)),
     )
-
-
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else math.nan
 
 
 # --- verdicts --------------------------------------------------------------------------------------
@@ -145,8 +137,8 @@ class ReplyVerdict:
         verdict = "right" if self.right == 1 else "partly right" if self.right else "wrong"
         if self.layer in OPEN.values():
             verdict = self.layer
-        own = {"reply": self.reply, "read": self.read, "layer": self.layer, "verdict": verdict}
-        return {**own, "doubt": self.doubt, **{f"by_{name}": mark for name, mark in self.marks.items()}}
+        record: dict[str, Cell] = {"reply": self.reply, "read": self.read, "layer": self.layer, "verdict": verdict}
+        return record | {"doubt": self.doubt, **{f"by_{name}": mark for name, mark in self.marks.items()}}
 
 
 def verdict_of(
@@ -172,7 +164,7 @@ def checked(path: str | os.PathLike[str], inputs: Iterable[object] = ()) -> str:
     name = os.fspath(path)
     if input_at(name, inputs) is not None:
         raise UsageError(f"--items {printable(name)} is one of the files that are scored: choose another name")
-    suffix = next((one for one in SUFFIXES if name.lower().endswith(one)), None)
+    suffix = next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), None)
     if suffix is None:
         raise UsageError(f"--items {printable(name)}: choose a name that ends in {' or '.join(SUFFIXES)}")
     return suffix
@@ -187,41 +179,39 @@ def write(path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerd
         profile: by which they were scored.
     """
     suffix = checked(path)
-    lists = [list(one) for one in systems.values()]
-    rows = _parting(lists) if len(lists) > 1 else [(one,) for one in lists[0]]
-    rows.sort(key=lambda row: min(DOUBTS.index(one.doubt) for one in row))
-    records = [_record(row, profile, [*systems]) for row in rows]
+    lists = [list(verdicts) for verdicts in systems.values()]
+    rows = [[verdict] for verdict in lists[0]]
+    if len(lists) > 1:  # the questions for which the systems were given other marks
+        first, *others = [{verdict.item.id: verdict for verdict in verdicts} for verdicts in lists]
+        common = [id for id in first if all(id in other for other in others)]
+        rows = [[first[id], *(other[id] for other in others)] for id in common]
+        rows = [row for row in rows if len({verdict.right for verdict in row}) > 1]
+    rows.sort(key=lambda row: min(DOUBTS.index(verdict.doubt) for verdict in row))
+    records: list[dict[str, object]] = []
+    for row in rows:
+        item = row[0].item
+        record: dict[str, object] = {
+            "id": item.id,
+            "audio": item.audio,
+            "task": item.task,
+            "question": item.question,
+            "options": item.options,
+            "answer": item.answer,
+            "profile": profile,
+        }
+        if len(lists) == 1:
+            record |= row[0].record()
+        else:
+            for number, (system, verdict) in enumerate(zip(systems, row, strict=True), 1):
+                columns = {"system": system, **verdict.record()}
+                record |= {f"{name}_{number}": value for name, value in columns.items()}
+        records.append(record)
     if suffix == ".jsonl":
         text = "".join(f"{json_text(record)}\n" for record in records)
     else:
         names = list(dict.fromkeys(name for record in records for name in record))
         text = written([names, *([_cell(record.get(name)) for name in names] for record in records)])
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
-
-
-def _parting(lists: Sequence[Sequence[ReplyVerdict]]) -> list[tuple[ReplyVerdict, ...]]:
-    """Return the questions for which systems were given other marks."""
-    first, *others = [{one.item.id: one for one in each} for each in lists]
-    rows = (tuple(each[id] for each in (first, *others)) for id in first if all(id in each for each in others))
-    return [row for row in rows if len({one.right for one in row}) > 1]
-
-
-def _record(row: Sequence[ReplyVerdict], profile: str, systems: Sequence[str]) -> dict[str, object]:
-    item = row[0].item
-    record: dict[str, object] = {
-        "id": item.id,
-        "audio": item.audio,
-        "task": item.task,
-        "question": item.question,
-        "options": item.options,
-        "answer": item.answer,
-        "profile": profile,
-    }
-    if len(row) == 1:
-        return record | row[0].record()
-    for number, (one, system) in enumerate(zip(row, systems, strict=True), 1):
-        record |= {f"{name}_{number}": value for name, value in {"system": system, **one.record()}.items()}
-    return record
 
 
 def _cell(value: object) -> str:

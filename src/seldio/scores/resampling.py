@@ -148,12 +148,12 @@ class Summed:
 
     def exchanged(self, other: Summed) -> Callable[[Floats], Floats]:
         """Return what makes the differences from *other* where some clips change sides."""
-        own_sum, other_sum = (each.matrix.sum(axis=0, keepdims=True) for each in (self, other))
+        before, after = (each.matrix.sum(axis=0, keepdims=True) for each in (self, other))
         change = other.matrix - self.matrix
 
         def differences(sides: Floats) -> Floats:
             moved = sides @ change
-            return np.asarray(other.measure(other_sum - moved) - self.measure(own_sum + moved))
+            return np.asarray(other.measure(after - moved) - self.measure(before + moved))
 
         return differences
 
@@ -177,10 +177,10 @@ def interval(drawn: Floats, units: int) -> tuple[Floats, Floats]:
     if units < 2:
         return np.full(shape, np.nan), np.full(shape, np.nan)
     tail = float(ndtr(np.sqrt(units / (units - 1)) * stdtrit(units - 1, 0.025)))
-    known = ~np.isnan(drawn)
-    never = ~known.any(axis=0)
-    some = np.where(never, 0.0, drawn)
-    ends = (np.quantile if known[:, ~never].all() else np.nanquantile)(some, [tail, 1 - tail], axis=0)
+    defined = ~np.isnan(drawn)
+    never = ~defined.any(axis=0)
+    quantile = np.quantile if defined[:, ~never].all() else np.nanquantile
+    ends = quantile(np.where(never, 0.0, drawn), [tail, 1 - tail], axis=0)
     ends[:, never] = np.nan
     return ends[0], ends[1]
 
@@ -198,12 +198,12 @@ def interval_cells(
 
     Where every resample has the same score, they tell nothing about other clips.
     """
-    found: list[Cell] = []
+    cells: list[Cell] = []
     flags = np.broadcast_to(reliable, values.shape), np.broadcast_to(weak, values.shape)
     for value, least, most, sure, partly in zip(*(a.tolist() for a in (values, low, high, *flags)), strict=True):
-        known = sure and least < most  # false of NaN
-        found.append((UnreliableInterval if not known else WeakInterval if partly else Interval)(value, least, most))
-    return found
+        kind = WeakInterval if partly else Interval
+        cells.append((kind if sure and least < most else UnreliableInterval)(value, least, most))  # not less: NaN
+    return cells
 
 
 def doubt(reliable: Sequence[bool], columns: Sequence[Column]) -> str | None:
@@ -216,9 +216,9 @@ def doubt(reliable: Sequence[bool], columns: Sequence[Column]) -> str | None:
 
 def by_unit(sums: NDArray[Any], unit_of: Ints) -> Floats:
     """Return sums of clips, shape [clips, ...], added up for each clip or room that is drawn."""
-    found = np.zeros((int(unit_of.max(initial=-1)) + 1, *sums.shape[1:]))
-    np.add.at(found, unit_of, sums)
-    return found
+    totals = np.zeros((int(unit_of.max(initial=-1)) + 1, *sums.shape[1:]))
+    np.add.at(totals, unit_of, sums)
+    return totals
 
 
 def effective(weights: NDArray[Any], unit_of: Ints) -> Floats:
@@ -227,18 +227,9 @@ def effective(weights: NDArray[Any], unit_of: Ints) -> Floats:
     It is at most the number of those that have any weight (L. Kish, "Survey sampling", 1965), and 0 where none has.
     *weights* are what each clip contributes, such as its references of each class, shape [clips, ...].
     """
-    found = by_unit(weights, unit_of)
-    squares = (found**2).sum(axis=0)
-    return np.where(squares > 0, found.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1), 0.0)
-
-
-def most_unseen(clips: Floats) -> Floats:
-    """Return how great the share of clips can be of which there is none here: from 0 to 1, which it is of no clips.
-
-    With n clips it is the q for which n draws miss such a clip with a chance of 2.5 %, the end of C. Clopper's and
-    E. Pearson's interval of none among n (1934).
-    """
-    return np.where(clips > 0, 1 - 0.025 ** (1 / np.where(clips > 0, clips, 1)), 1.0)
+    totals = by_unit(weights, unit_of)
+    squares = (totals**2).sum(axis=0)
+    return np.where(squares > 0, totals.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1), 0.0)
 
 
 def p_value(observed: Floats, changed: Callable[[Floats], Floats], draw: Resampling, unit_of: Ints) -> Floats:
@@ -255,8 +246,8 @@ def p_value(observed: Floats, changed: Callable[[Floats], Floats], draw: Resampl
     least = np.abs(observed) - _SAME
     great, total = np.zeros(observed.shape), 0
     for sides in batches:
-        found = np.abs(changed(sides))
-        great += (np.isnan(found) | (found >= least)).sum(axis=0)
+        differences = np.abs(changed(sides))
+        great += (np.isnan(differences) | (differences >= least)).sum(axis=0)
         total += len(sides)
     p = great / total if exact else (great + 1) / (total + 1)
     return np.where(np.isnan(observed), np.nan, p)

@@ -26,14 +26,14 @@ def index() -> tuple[ListedProfile, ...]:
 
     names = {profile.name for profile in listed}
     outside = (profile for profile in PROFILES if profile.name not in names)
-    return (*listed, *(ListedProfile(one.name, one.title, "labels") for one in outside))
+    return (*listed, *(ListedProfile(profile.name, profile.title, "labels") for profile in outside))
 
 
 def scored_content(profile: str) -> str | None:
     """Return the content that a profile scores: labels, maps or answers; None for a profile that is not listed."""
-    return next((one.scores for one in index() if one.name == profile), None)
+    return next((each.scores for each in index() if each.name == profile), None)
 
 
 def profile_titles() -> list[tuple[str, str]]:
     """Return all ways of scoring: name and title."""
-    return [(one.name, one.title) for one in index()]
+    return [(profile.name, profile.title) for profile in index()]

@@ -59,7 +59,7 @@ class Signature(NamedTuple):
     def options(self) -> dict[str, str | bool]:
         """The settings by name; flags are true."""
         pairs = (pair.partition("=") for pair in self.settings.split(",") if pair)
-        return {name: value if there else True for name, there, value in pairs}
+        return {name: value if equals else True for name, equals, value in pairs}
 
     def differences(self, here: Signature, reference: str = "the questions") -> list[str]:
         """Return in words what is otherwise *here*; *reference*: what predictions are compared with.
@@ -70,9 +70,9 @@ class Signature(NamedTuple):
             here = here._replace(predictions=self.predictions)
         named = zip(("seldio", "", "the settings", "the judge", reference, "the predictions"), self, here, strict=True)
         return [
-            f"{what}: {one or NONE} in the signature, {other or NONE} here"
-            for what, one, other in named
-            if what and one != other
+            f"{what}: {signed or NONE} in the signature, {given or NONE} here"
+            for what, signed, given in named
+            if what and signed != given
         ]
 
 

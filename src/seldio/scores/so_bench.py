@@ -38,7 +38,7 @@ from seldio.answers.reading import read as read_reply
 from seldio.benchmarks import prompts
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.geometry import Floats, Ints
-from seldio.reports.tables import Column, Notice, ScoreReport, Table, counted, in_order
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus, same_audio, same_task
 from seldio.scores import intervals, replies
 from seldio.scores.judge import Ask, JudgeRequest, ReplySchema, make
@@ -88,11 +88,6 @@ class AnswerProfile:
                 raise UsageError(f"the {name} threshold is {values[name]}; it is a number from 0 up")
         return dataclasses.replace(self, **values)
 
-    def settings(self) -> dict[str, Any]:
-        """Return what shapes the numbers, by name."""
-        shown = (*THRESHOLDS, "relative", "source_time", "span_policy", "broader", "program")
-        return {name: getattr(self, name) for name in shown}
-
 
 PROFILES: tuple[AnswerProfile, ...] = (
     AnswerProfile(
@@ -126,10 +121,10 @@ def get(name: str) -> AnswerProfile:
     Raises:
         UsageError: there is none; the message lists what there is.
     """
-    known = {profile.name: profile for profile in PROFILES}
-    if name not in known:
-        raise UsageError(f"unknown profile {name!r} for SO-Bench; choose from {', '.join(known)}")
-    return known[name]
+    profiles = {profile.name: profile for profile in PROFILES}
+    if name not in profiles:
+        raise UsageError(f"unknown profile {name!r} for SO-Bench; choose from {', '.join(profiles)}")
+    return profiles[name]
 
 
 # --- the join --------------------------------------------------------------------------------------
@@ -153,7 +148,43 @@ def join_answers(items: Sequence[Item], predictions: Sequence[Prediction], how: 
             is answered already, or with another recording or task than its question; two questions of one id.
             Official: a prediction that the official program would stop at.
     """
-    answers, notices = (_official if how == "official" else _strict)(items, predictions)
+    repeated = [id for id, number in Counter(item.id for item in items).items() if number > 1]
+    answers: dict[int, int] = {}
+    notices: list[Notice] = []
+    if how == "official":
+        answers, notices = _official(items, predictions, repeated)
+    else:
+        places = {item.id: place for place, item in enumerate(items)}
+        nameless, strange, elsewhere, otherwise = (list[str]() for _ in range(4))
+        again: dict[str, None] = {}
+        for number, row in enumerate(predictions):
+            if row.id is None:
+                nameless.append(f"number {number + 1}")
+            elif row.id not in places:
+                strange.append(row.id)
+            else:
+                place = places[row.id]
+                if answers.setdefault(place, number) != number:
+                    again[row.id] = None
+                elsewhere += [] if same_audio(row.audio, items[place].audio) else [row.id]
+                otherwise += [] if same_task(row.task, items[place].task) else [row.id]
+        faults = (
+            ("id", "of several questions", repeated),
+            ("prediction", "without qa_id", nameless),
+            ("prediction", "with the qa_id of no question", strange),
+            ("question", "answered more than once", [*again]),
+            ("prediction", "with another recording than its question", elsewhere),
+            ("prediction", "with another task than its question", otherwise),
+        )
+        wrong = [f"{plural(len(names), noun)} {what}: {listed(names, 3)}" for noun, what, names in faults if names]
+        if wrong:
+            cause = cause_of_surplus(strange, places)
+            wrong += [printable(cause)] if cause else []
+            raise DataError(
+                f"the predictions do not match the questions: {'; '.join(wrong)}. A score over wrong pairs says "
+                "nothing: correct the file (seldio validate shows the lines), or score with the official join, which "
+                "takes what it can get and names what it joined otherwise than by id"
+            )
     missing = [number for number in range(len(items)) if number not in answers]
     names = listed([items[number].id for number in missing[:5]], 5, len(missing))
     missed = ", counted as wrong; the official program leaves them out"
@@ -165,47 +196,9 @@ def join_answers(items: Sequence[Item], predictions: Sequence[Prediction], how: 
     return JoinedAnswers([*answers.items()], missing, (*notices, *lacking))
 
 
-def _repeated(items: Sequence[Item]) -> list[str]:
-    return [id for id, number in Counter(item.id for item in items).items() if number > 1]
-
-
-def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple[dict[int, int], list[Notice]]:
-    places = {item.id: place for place, item in enumerate(items)}
-    nameless, strange, elsewhere, otherwise = (list[str]() for _ in range(4))
-    again: dict[str, None] = {}
-    answers: dict[int, int] = {}
-    for number, row in enumerate(predictions):
-        if row.id is None:
-            nameless.append(f"number {number + 1}")
-        elif row.id not in places:
-            strange.append(row.id)
-        else:
-            place = places[row.id]
-            if answers.setdefault(place, number) != number:
-                again[row.id] = None
-            elsewhere += [] if same_audio(row.audio, items[place].audio) else [row.id]
-            otherwise += [] if same_task(row.task, items[place].task) else [row.id]
-    faults = (
-        ("id", "of several questions", _repeated(items)),
-        ("prediction", "without qa_id", nameless),
-        ("prediction", "with the qa_id of no question", strange),
-        ("question", "answered more than once", [*again]),
-        ("prediction", "with another recording than its question", elsewhere),
-        ("prediction", "with another task than its question", otherwise),
-    )
-    wrong = [f"{plural(len(names), noun)} {what}: {listed(names, 3)}" for noun, what, names in faults if names]
-    if wrong:
-        cause = cause_of_surplus(strange, places)
-        wrong += [printable(cause)] if cause else []
-        raise DataError(
-            f"the predictions do not match the questions: {'; '.join(wrong)}. A score over wrong pairs says nothing: "
-            "correct the file (seldio validate shows the lines), or score with the official join, which takes what "
-            "it can get and names what it joined otherwise than by id"
-        )
-    return answers, []
-
-
-def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple[dict[int, int], list[Notice]]:
+def _official(
+    items: Sequence[Item], predictions: Sequence[Prediction], repeated: list[str]
+) -> tuple[dict[int, int], list[Notice]]:
     """Join step by step as the official program does; each question is used once."""
     by_key = {item.id: number for number, item in enumerate(items)}  # of several the last
     by_content: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -223,19 +216,19 @@ def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple
         for candidate in by_content.get(_signature(row, extra.get("answer"), extra.get("canonical_answer")), ()):
             if candidate not in answers:
                 return "content", candidate
-        there = items[line] if line < len(items) and line not in answers else None
-        if there is not None and (_path(row), row.task or "") == (_path(there), there.task or ""):
+        same_line = line < len(items) and _signature(row, "", "") == _signature(items[line], "", "")
+        if same_line and line not in answers:
             return ("line" if row.id is None else "wrong-id"), line
         return None
 
     ways: defaultdict[str, list[str]] = defaultdict(list)
     for line, row in enumerate(predictions):
-        found = find(row, line)
-        if found is None:
+        question = find(row, line)
+        if question is None:
             called = f"prediction {line + 1}" + (f" ({clipped(row.id, 40)})" if row.id else "")
             reason = "its question is answered already" if row.id in by_key else "it belongs to no question"
             raise DataError(f"{called}: {reason}, and the official program stops here with a ValueError: correct it")
-        way, number = found
+        way, number = question
         answers[number], item = line, items[number]
         traps = [way]
         if way == "id":
@@ -247,19 +240,16 @@ def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple
     for way, names in ways.items():
         text = f"joined {_TRAPS[way]}, as the official program does: {listed(names, 5)}"
         notices += counted(f"official-join-{way}", len(names), "prediction", text, way != "line")
-    if repeated := _repeated(items):
+    if repeated:
         text = f"several questions share an id ({listed(repeated)}): the first prediction goes to the last of them"
         notices.append(Notice("official-join-repeated", text, grave=True))
     return answers, notices
 
 
 def _signature(row: Item | Prediction, answer: object, canonical: object) -> tuple[str, ...]:
+    """Return what joins a prediction to a question by its content: recording, task, and the texts of the answer."""
     texts = (" ".join(str(text or "").lower().split()) for text in (answer, canonical))
-    return (_path(row), row.task or "", *texts)
-
-
-def _path(row: Item | Prediction) -> str:
-    return row.audio[0] if row.audio else ""
+    return (row.audio[0] if row.audio else "", row.task or "", *texts)
 
 
 #: What a prediction was joined by where that was not its id alone; all but a join for want of an id are grave.
@@ -278,32 +268,28 @@ _TRAPS = {
 _INSTRUCTIONS = prompts("so-bench")["seldio"].rstrip("\n")
 
 
-def _schema_of(field: str) -> dict[str, Any]:
-    pair = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-    schemas: dict[str, dict[str, Any]] = {
-        "sources": {"type": "array", "items": {"type": "string"}},
-        "source_match": {"type": "boolean"},
-        "count": {"type": ["integer", "null"]},
-        "time_span": {"anyOf": [pair, {"type": "null"}]},
-        **{name: {"type": ["string", "null"]} for name in ("primary_source", "direction_phrase", "transcript")},
-        **{name: {"enum": [*words, None]} for name, words in WORDS.items()},
-        "source_match_level": {"type": "string", "enum": list(LEVELS)},
-    }
-    usual = "boolean" if field in SEMANTIC_FIELDS else "number"
-    return schemas.get(field, {"type": [usual, "null"]})
-
-
-def _object(*names: str) -> dict[str, Any]:
-    fields = {name: _schema_of(name) for name in names}
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-
-
+_PAIR = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+#: The fields of a reply that are neither numbers nor true or false, as JSON Schema.
+_SCHEMAS: dict[str, dict[str, Any]] = {
+    "sources": {"type": "array", "items": {"type": "string"}},
+    "source_match": {"type": "boolean"},
+    "count": {"type": ["integer", "null"]},
+    "time_span": {"anyOf": [_PAIR, {"type": "null"}]},
+    **{name: {"type": ["string", "null"]} for name in ("primary_source", "direction_phrase", "transcript")},
+    **{name: {"enum": [*words, None]} for name, words in WORDS.items()},
+    "source_match_level": {"type": "string", "enum": list(LEVELS)},
+}
 #: The keys of a reply, as JSON Schema: all fields are there, nothing else is.
 _PROPERTIES: dict[str, Any] = {
-    "prediction": _object(*PREDICTION_FIELDS),
-    "semantic": _object(*SEMANTIC_FIELDS),
-    "notes": {"type": "string", "default": ""},
+    part: {
+        "type": "object",
+        "properties": {name: _SCHEMAS.get(name, {"type": [usual, "null"]}) for name in names},
+        "required": list(names),
+        "additionalProperties": False,
+    }
+    for part, names, usual in (("prediction", PREDICTION_FIELDS, "number"), ("semantic", SEMANTIC_FIELDS, "boolean"))
 }
+_PROPERTIES["notes"] = {"type": "string", "default": ""}
 
 
 #: Any number that is no angle or distance, and no part of a name: of a span only the last may have a unit.
@@ -359,11 +345,11 @@ def from_cache(rows: Iterable[Mapping[str, Any]]) -> Judge:
     """
     judgements: dict[str, Judgement | None] = {}
     for row in rows:
-        found = row.get("judgement", row.get("llm_judgement"))
-        if row.get("cache_key") and isinstance(found, dict):
-            notes = str(found.get("notes") or "")
-            failed = "error" in found or "api_error=" in notes or notes.startswith("local regex fallback only")
-            judgements[str(row["cache_key"])] = None if failed else found
+        judged = row.get("judgement", row.get("llm_judgement"))
+        if row.get("cache_key") and isinstance(judged, dict):
+            notes = str(judged.get("notes") or "")
+            failed = "error" in judged or "api_error=" in notes or notes.startswith("local regex fallback only")
+            judgements[str(row["cache_key"])] = None if failed else judged
     return lambda requests: [judgements.get(request.key) for request in requests]
 
 
@@ -398,18 +384,12 @@ class Scored:
 
     @property
     def task(self) -> str:
-        """The task of the question."""
+        """Return the task of the question."""
         return self.item.task or ""
 
     @property
-    def question_class(self) -> str:
-        """The group of the question: its own, else that which its task has in the benchmark."""
-        named = (self.item.extra or {}).get("question_class")
-        return named if isinstance(named, str) else PUBLISHED.get(self.task, _UNKNOWN).question_class
-
-    @property
     def correct(self) -> float:
-        """The score from 0 to 1; 0 if undecided."""
+        """Return the score from 0 to 1; 0 if undecided."""
         return self.outcome.correct if self.outcome else 0.0
 
     @property
@@ -422,11 +402,6 @@ class Scored:
         judgement: object = self.judgement
         part = judgement.get(name) if isinstance(judgement, dict) else None
         return part if isinstance(part, dict) else {}
-
-    def detail(self, key: str) -> float:
-        """Return a number of the outcome; NaN where it has none."""
-        value = self.outcome.details.get(key) if self.outcome else None
-        return math.nan if value is None else float(value)
 
 
 #: What became of a reply, by who decided; of undecided ones their text tells.
@@ -468,7 +443,19 @@ def count(
     if offline not in get_args(Offline):
         raise UsageError(f"unknown --offline {offline!r}; choose from {', '.join(get_args(Offline))}")
     names = Names(name for item in items for name in names_in(item.task, item.answer, item.canonical_answer))
-    requests = [_request(items[number], predictions[place]) for number, place in joined.pairs]
+    requests = []
+    for number, place in joined.pairs:
+        item, row = items[number], predictions[place]
+        extra = row.extra or {}
+        raw = extra.get("prediction_raw")
+        # what the official program scores
+        texts = (extra.get("prediction_cleaned"), row.prediction, raw)
+        text = next((text if isinstance(text, str) else str(text) for text in texts if text), "")
+        meta = {} if item.answer_meta is None else item.answer_meta.__dict__
+        truth = {key: value for key, value in meta.items() if value is not None}
+        key = cache_key(item.task, item.question, item.answer, row.prediction, raw if isinstance(raw, str) else None)
+        answers = item.answer or "", item.canonical_answer
+        requests.append(AnsweredQuestion(item.id, item.task or "", item.question, *answers, truth, text, key))
     verdicts = [
         extract(request, names) if offline == "extract" or request.task not in _ASKED_ABOUT else None
         for request in requests
@@ -491,22 +478,10 @@ def count(
     rows += [Scored(items[number], "", "missing") for number in joined.missing]
     if not rows:
         raise DataError("nothing to score: no question has a prediction")
-    given = {"join": join, "offline": offline, "judge": judge is not None}
-    return SoBenchCase(rows, joined, profile, profile.settings() | given)
-
-
-def _request(item: Item, row: Prediction) -> AnsweredQuestion:
-    extra = row.extra or {}
-    # what the official program scores
-    texts = (extra.get("prediction_cleaned"), row.prediction, extra.get("prediction_raw"))
-    text = next((text if isinstance(text, str) else str(text) for text in texts if text), "")
-    meta = {} if item.answer_meta is None else item.answer_meta.__dict__
-    truth = {key: value for key, value in meta.items() if value is not None}
-    raw = extra.get("prediction_raw")
-    key = cache_key(item.task, item.question, item.answer, row.prediction, raw if isinstance(raw, str) else None)
-    return AnsweredQuestion(
-        item.id, item.task or "", item.question, item.answer or "", item.canonical_answer, truth, text, key
-    )
+    shown = (*THRESHOLDS, "relative", "source_time", "span_policy", "broader", "program")
+    settings = {name: getattr(profile, name) for name in shown}
+    settings |= {"join": join, "offline": offline, "judge": judge is not None}
+    return SoBenchCase(rows, joined, profile, settings)
 
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
@@ -558,7 +533,18 @@ def _measured(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProf
     if task.answer == "number":
         return _number(asked, said, profile, task)
     if task.answer == "speech":
-        return _speech_score(asked, profile, task)
+        gold = reference_of(asked.canonical_answer, asked.answer)
+        transcript = transcribed(gold, asked.prediction)
+        details = {
+            "gold_transcript": gold,
+            "best_transcript_candidate": transcript.text,
+            "best_transcript_candidate_index": transcript.number,
+            "wer": transcript.best.rate,
+            "wer_raw": transcript.raw.rate,
+            "wer_errors": transcript.best.errors,
+            "wer_ref_words": transcript.raw.words,
+        }
+        return Outcome(float(transcript.best.rate <= profile.wer), task.metric, True, details)
     if task.answer == "interval":
         iou = interval_iou(said.get("time_span"), asked.meta.get("time_span"))
         return Outcome(iou or 0.0, task.metric, iou is not None, {} if iou is None else {"interval_iou": iou})
@@ -592,43 +578,21 @@ def _number(asked: AnsweredQuestion, judged: Mapping[str, Any], profile: AnswerP
         return Outcome(0.0, task.metric, False)
     if task.threshold is None:
         return Outcome(float(int(said) == int(true)), task.metric)
-    one, other = float(said), float(true)
-    off = angle_between(one, other) if task.threshold == "azimuth" else abs(one - other)
+    answered, right = float(said), float(true)
+    off = abs(answered - right)
+    if task.threshold == "azimuth":  # turned as the official program turns it
+        off = answered - right
+        if abs(off) > _MOST_TURNS:
+            raise OverflowError(f"{answered:g} degrees: the official program would not end")
+        while off > 180.0:
+            off -= 360.0
+        while off <= -180.0:
+            off += 360.0
+        off = abs(off)
     details = {str(task.error): off}
     if task.threshold == "distance" and profile.relative:
-        off = details["relative_distance_error"] = abs(one - other) / max(abs(other), 1e-3)
+        off = details["relative_distance_error"] = abs(answered - right) / max(abs(right), 1e-3)
     return Outcome(float(off <= getattr(profile, task.threshold)), task.metric, True, details)
-
-
-def _speech_score(asked: AnsweredQuestion, profile: AnswerProfile, task: TaskSpec) -> Outcome:
-    gold = reference_of(asked.canonical_answer, asked.answer)
-    found = transcribed(gold, asked.prediction)
-    details = {
-        "gold_transcript": gold,
-        "best_transcript_candidate": found.text,
-        "best_transcript_candidate_index": found.number,
-        "wer": found.best.rate,
-        "wer_raw": found.raw.rate,
-        "wer_errors": found.best.errors,
-        "wer_ref_words": found.raw.words,
-    }
-    return Outcome(float(found.best.rate <= profile.wer), task.metric, True, details)
-
-
-def angle_between(one: float, other: float) -> float:
-    """Return the angle between two azimuths in degrees, 0 to 180, turned as the official program turns it.
-
-    Raises:
-        OverflowError: they are so far apart that the official program would never end.
-    """
-    delta = one - other
-    if abs(delta) > _MOST_TURNS:
-        raise OverflowError(f"{one:g} degrees: the official program would not end")
-    while delta > 180.0:
-        delta -= 360.0
-    while delta <= -180.0:
-        delta += 360.0
-    return abs(delta)
 
 
 def interval_iou(one: Any, other: Any) -> float | None:
@@ -663,6 +627,14 @@ _HOW = (
     Column("undecided", "no verdict", "", 0, None, "without a verdict"),
     Column("missing", "missing", "", 0, None, "without prediction"),
 )
+_PARSED = Column("parse_rate", "parsed", "%", 1, "higher", "predictions that say what the task asks for")
+_ERRORS = (
+    Column("task", "task"),
+    Column("measure", "measure"),
+    _N,
+    Column("mean", "mean", "", 3),
+    Column("median", "median", "", 3),
+)
 #: What is measured beside the score: key of the outcome, what it is.
 _MEASURES = (
     ("doaerr_deg", "angular error, degrees"),
@@ -685,7 +657,11 @@ class SoBenchCase:
         self.how = np.array([row.how for row in rows], np.str_)
         self.decided = ~np.isin(self.how, ["undecided", "missing"])
         self.all = np.arange(len(rows))
-        labels = {"task": [row.task for row in rows], "class": [row.question_class for row in rows]}
+        classes = []  # the class of each question: its own, else that which its task has in the benchmark
+        for row in rows:
+            named = (row.item.extra or {}).get("question_class")
+            classes.append(named if isinstance(named, str) else PUBLISHED.get(row.task, _UNKNOWN).question_class)
+        labels = {"task": [row.task for row in rows], "class": classes}
         groups, order = intervals.groups_of(labels), [*PUBLISHED]
         places = {name: order.index(name) if name in PUBLISHED else len(order) for name in groups.get("task", {})}
         self.tasks = {name: groups["task"][name] for name in sorted(places, key=places.__getitem__)}
@@ -693,10 +669,10 @@ class SoBenchCase:
 
     def marked(self) -> intervals.MarkedAnswers:
         """Return the marks of each question."""
-        ids, there = tuple(row.item.id for row in self.rows), self.all < len(self.joined.pairs)
-        groups = {"task": self.tasks}
+        ids, answered = tuple(row.item.id for row in self.rows), self.all < len(self.joined.pairs)
+        marks = self.correct[:, None]
         return intervals.MarkedAnswers(
-            self.profile.title, ids, self.clip, (ACCURACY,), self.correct[:, None], there, groups
+            self.profile.title, ids, self.clip, (ACCURACY,), marks, answered, {"task": self.tasks}
         )
 
     def reply_verdicts(self) -> Iterator[replies.ReplyVerdict]:
@@ -709,12 +685,12 @@ class SoBenchCase:
 
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""
-        found = [*self.joined.notices]
+        notices = [*self.joined.notices]
 
         def add(name: str, noun: str, text: str, rows: Sequence[Scored], grave: bool = True) -> None:
             ids = listed([row.item.id for row in rows[:3]], 3, len(rows))
             reason = clipped(str(rows[0].outcome.details.get("scoring_error")), 80) if rows and rows[0].outcome else ""
-            found.extend(counted(name, len(rows), noun, text.format(ids=ids, reason=reason), grave))
+            notices.extend(counted(name, len(rows), noun, text.format(ids=ids, reason=reason), grave))
 
         open_ones = Counter(row.task for row in self.rows if row.how == "undecided")
         every, decided = self.both(self.all)
@@ -724,7 +700,7 @@ class SoBenchCase:
             f"without verdict ({tasks}): their texts do not tell, and there was no judge or it gave no verdict. "
             f"Counted as wrong the accuracy is {every:.2%}, {over}: give a judge for one number"
         )
-        found += counted("no-verdict", open_ones.total(), "prediction", text, True)
+        notices += counted("no-verdict", open_ones.total(), "prediction", text, True)
         text = "that cannot be computed with counted as wrong ({ids}: {reason})"
         failed = [row for row in self.rows if row.outcome and row.outcome.metric == "scoring_error"]
         add("scoring-errors", "judgement", text, failed)
@@ -738,7 +714,7 @@ class SoBenchCase:
             text = (
                 f"tasks that SO-Bench does not have ({listed(unknown)}): right is what equals the answer but for case"
             )
-            found.append(Notice("unknown-tasks", text, grave=True))
+            notices.append(Notice("unknown-tasks", text, grave=True))
         text = (
             "read from angle_deg, because the judgement has no elevation_deg ({ids}): an azimuth may have been scored "
             "as an elevation, as in the official program"
@@ -752,22 +728,30 @@ class SoBenchCase:
             "whose source_match and source_match_level contradict each other ({ids}): the one that says right wins, as "
             "in the official program"
         )
-        add("contradictory-judgements", "judgement", text, [row for row in self.rows if _contradicts(row)], False)
+        levels = ("wrong", "related_but_wrong")
+        semantics = [(row, row.part("semantic")) for row in self.rows]
+        contradicted = [
+            row
+            for row, said in semantics
+            if (said.get("source_match") is True and said.get("source_match_level") in levels)
+            or (said.get("source_match") is False and said.get("source_match_level") == "exact_or_synonym")
+        ]
+        add("contradictory-judgements", "judgement", text, contradicted, False)
         if self.profile.departures:
-            found.append(Notice("not-the-whole-program", self.profile.departures, grave=True))
-        found += _float_trap(self, self.profile)
+            notices.append(Notice("not-the-whole-program", self.profile.departures, grave=True))
+        notices += _float_trap(self, self.profile)
         if {task: len(rows) for task, rows in self.tasks.items()} != COUNTS:
             text = (
                 f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
                 "task): the accuracy cannot be compared with published ones"
             )
-            found.append(Notice("other-questions", text))
+            notices.append(Notice("other-questions", text))
         texts = [row.prediction for row in self.rows if row.how == "offline" and row.task != "speech_content"]
         if from_text := sum(bool(text.strip()) for text in texts):
             share = f"{from_text:,} of {plural(len(self.all), 'question')}"
             text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
-            found.append(Notice("read-offline", text))
-        return in_order(found)
+            notices.append(Notice("read-offline", text))
+        return in_order(notices)
 
     def report(self, system: str) -> ScoreReport:
         """Return the report on what was scored."""
@@ -782,7 +766,9 @@ class SoBenchCase:
     def values(self, task: str, key: str) -> tuple[Ints, Floats]:
         """Return the questions of a task whose outcome has a finite number under a key, and these numbers."""
         rows = self.tasks.get(task, self.all[:0])
-        numbers = np.array([self.rows[row].detail(key) for row in rows.tolist()], np.float64)
+        outcomes = [self.rows[row].outcome for row in rows.tolist()]
+        details = [outcome.details.get(key) if outcome is not None else None for outcome in outcomes]
+        numbers = np.array([math.nan if value is None else float(value) for value in details], np.float64)
         finite = np.isfinite(numbers)
         return rows[finite], numbers[finite]
 
@@ -796,7 +782,7 @@ def tables(system: str, marks: SoBenchCase) -> tuple[Table, ...]:
     """Return all tables of a score, those without rows left out."""
     macro = mean(np.array([mean(marks.correct[rows]) for rows in marks.tasks.values()]))
     whole = (system, *marks.both(marks.all), macro, float(marks.decided.mean()), len(marks.all))
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("system", "system"),
         ACCURACY,
         _DECIDED,
@@ -804,59 +790,42 @@ def tables(system: str, marks: SoBenchCase) -> tuple[Table, ...]:
         Column("decided", "decided", "%", 1, "higher", "questions that were decided"),
         _N,
     )
-    groups = {"task": marks.tasks, "class": marks.classes}
-    found = (
-        Table("overall", "task-aware accuracy", columns, (whole,)),
-        _tasks(marks),
-        intervals.table([ACCURACY], marks.correct[:, None], marks.clip, groups),
-        *replies.tables([row.state for row in marks.rows], marks.correct),
-        _errors(marks),
-        _speech(marks),
-    )
-    return tuple(table for table in found if table.rows)
+    overall = Table("overall", "task-aware accuracy", columns, (whole,))
 
-
-def _tasks(marks: SoBenchCase) -> Table:
     # the column of the official fallback stands only where it decided
     shown = [column for column in _HOW if column.name != "fallback" or "fallback" in marks.how]
-    parsed = Column("parse_rate", "parsed", "%", 1, "higher", "predictions that say what the task asks for")
-    cells = []
+    by_task: list[tuple[Cell, ...]] = []
     for task, rows in marks.tasks.items():
         outcomes = [marks.rows[row].outcome for row in rows.tolist()]
         share = sum(outcome is not None and outcome.parseable for outcome in outcomes) / len(rows)
         counts = [int((marks.how[rows] == column.name).sum()) for column in shown]
-        cells.append((task, len(rows), *marks.both(rows), share, *counts))
-    columns = (Column("task", "task"), _N, ACCURACY, _DECIDED, parsed, *shown)
-    return Table("tasks", "by task", columns, tuple(cells))
+        by_task.append((task, len(rows), *marks.both(rows), share, *counts))
+    columns = (Column("task", "task"), _N, ACCURACY, _DECIDED, _PARSED, *shown)
+    tasks = Table("tasks", "by task", columns, tuple(by_task))
 
-
-def _errors(marks: SoBenchCase) -> Table:
-    columns = (
-        Column("task", "task"),
-        Column("measure", "measure"),
-        _N,
-        Column("mean", "mean", "", 3),
-        Column("median", "median", "", 3),
-    )
-    cells = [
+    by_measure = [
         (task, title, len(values), mean(values), median(values.tolist()))
         for task in marks.tasks
         for key, title in _MEASURES
         if len(values := marks.values(task, key)[1])
     ]
-    return Table("errors", "errors of the predictions that could be read", columns, tuple(cells))
+    errors = Table("errors", "errors of the predictions that could be read", _ERRORS, tuple(by_measure))
 
-
-def _speech(marks: SoBenchCase) -> Table:
     best, raw = (marks.values("speech_content", key)[1] for key in ("wer", "wer_raw"))
-    capped = np.minimum(best, 1.0)
-    cells = []
-    for name, values in (("wer", best), ("wer_clipped", capped), ("wer_raw", raw)) if len(best) else ():
-        cells += [(f"{name}_mean", mean(values)), (f"{name}_median", median(values.tolist()))]
-    for limit in (0.3, 0.5, 1.0) if len(best) else ():
-        cells.append((f"acc_wer_le_{limit}", mean((best <= limit).astype(float))))
+    statistics: list[tuple[Cell, ...]] = []
+    if len(best):
+        for name, values in (("wer", best), ("wer_clipped", np.minimum(best, 1.0)), ("wer_raw", raw)):
+            statistics += [(f"{name}_mean", mean(values)), (f"{name}_median", median(values.tolist()))]
+        limits = (0.3, 0.5, 1.0)
+        statistics += [(f"acc_wer_le_{limit}", mean((best <= limit).astype(float))) for limit in limits]
     columns = (Column("statistic", "statistic"), Column("value", "value", "", 4))
-    return Table("speech", f"transcripts: word error rates of {len(best)} predictions", columns, tuple(cells))
+    title = f"transcripts: word error rates of {len(best)} predictions"
+    speech = Table("speech", title, columns, tuple(statistics))
+
+    groups = {"task": marks.tasks, "class": marks.classes}
+    sure = intervals.table([ACCURACY], marks.correct[:, None], marks.clip, groups)
+    became = replies.tables([row.state for row in marks.rows], marks.correct)
+    return tuple(table for table in (overall, tasks, sure, *became, errors, speech) if table.rows)
 
 
 # --- what there is to know -------------------------------------------------------------------------
@@ -879,13 +848,6 @@ def _float_trap(marks: SoBenchCase, profile: AnswerProfile) -> Iterator[Notice]:
             "program"
         )
         yield from counted("float-trap", len(failed), "prediction", text)
-
-
-def _contradicts(row: Scored) -> bool:
-    semantic = row.part("semantic")
-    match, level = semantic.get("source_match"), semantic.get("source_match_level")
-    wrong = match is True and level in ("wrong", "related_but_wrong")
-    return wrong or (match is False and level == "exact_or_synonym")
 
 
 def score(

@@ -7,6 +7,7 @@ Reflections come later than that by their longer way. The room is a shoebox with
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -87,14 +88,7 @@ def record(
     Raises:
         UsageError: a track outside of the room.
     """
-    waves = mix(tracks, seconds, seed, options or RecordingOptions())
-    peak = max(float(np.abs(wave).max(initial=0.0)) for wave in waves.values())
-    gain = FULL * min(1.0, 0.98 / peak if peak else 1.0)
-    return {name: np.rint(wave * np.float32(gain)).astype(np.int16) for name, wave in waves.items()}
-
-
-def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOptions) -> dict[Format, Sound]:
-    """Return the sound that :func:`record` rounds: float32, full scale being 1, shape (4, frames)."""
+    options = options or RecordingOptions()
     rate, frames = options.rate, round(seconds * options.rate)
     waves = {name: np.zeros((len(CHANNELS[name]), frames), np.float32) for name in FORMATS}
     dry = np.zeros(frames, np.float32)
@@ -104,7 +98,12 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOp
         active[start:end] = True
         wave = sound(track.class_id, end - start, rate, np.random.default_rng((seed, 1, number)))
         placed(dry, [(start, wave)])
-        times, positions = _knots(track)
+        # times from the start of the sound, and positions: the labels' own, and those of start and end
+        times = np.concatenate(([clock.onset(track.first)], track.knots, [clock.onset(track.end)]))
+        positions = track.at(times)
+        if not np.ptp(track.positions, axis=0).any():
+            times, positions = times[:1], positions[:1]
+        times = times - clock.onset(track.first)
         for arriving, places, late in _ways(wave, times, positions, options):
             azimuth, elevation = geometry.to_polar(*places.T)
             for name in FORMATS:
@@ -117,14 +116,19 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOp
         heard = (waves["foa"][0] + around[0])[active]
         level = float(np.sqrt(np.mean(heard**2, dtype=np.float64))) if len(heard) else 1e-3
         level *= 10 ** (-options.snr / 20)
-        around += level * math.sqrt(1 - HISS) * _room_noise(frames, rate, np.random.default_rng((seed, 3)))
+        # a room hums and rushes: a diffuse field of power 1 in W, pink above 60 Hz
+        rng = np.random.default_rng((seed, 3))
+        noises = np.stack([band(frames, rate, rng, 60, 0.48 * rate, slope=-0.5) for _ in range(4)])
+        around += level * math.sqrt(1 - HISS) * np.asarray((noises * DIFFUSE).astype(np.float32))
         for number, name in enumerate(FORMATS):
             hiss = np.random.default_rng((seed, 4, number)).standard_normal((4, frames), np.float32)
             waves[name] += np.float32(level * math.sqrt(HISS)) * hiss
     waves["foa"] += around
     # mixtures of the capsules follow W, Y, Z and X with the power that the rigid sphere gives them in a diffuse field
     waves["mic"] += encoding.MIX.T.astype(np.float32) @ _filtered(around, _capsule_taps(rate))
-    return waves
+    peak = max(float(np.abs(wave).max(initial=0.0)) for wave in waves.values())
+    gain = FULL * min(1.0, 0.98 / peak if peak else 1.0)
+    return {name: np.rint(wave * np.float32(gain)).astype(np.int16) for name, wave in waves.items()}
 
 
 # --- ways from a source to the array ------------------------------------------------------------------------
@@ -136,32 +140,18 @@ def _ways(
     """Yield the sound as it comes straight and from each wall, where it then seems to be, and how many frames later."""
     straight = np.linalg.norm(positions, axis=1)
     yield _at_distance(wave, times, straight, options.rate), positions, 0
-    for image in _images(positions) if options.reverberation else ():
+    if not options.reverberation:
+        return
+    low, high = WALLS
+    if (positions <= low).any() or (positions >= high).any():
+        raise UsageError(f"a source is outside of the room, which is {ROOM[0]:g} x {ROOM[1]:g} x {ROOM[2]:g} m")
+    for wall, axis in itertools.product((low, high), range(3)):  # the first mirror images
+        image = positions.copy()
+        image[:, axis] = 2 * wall[axis] - image[:, axis]
         distance = np.linalg.norm(image, axis=1)
         quiet = _at_distance(wave, times, distance / options.reflection, options.rate)
         delayed, late = _delayed(quiet, times, (distance - straight) / SPEED, options.rate)
         yield delayed, image, late
-
-
-def _images(positions: Floats) -> Iterator[Floats]:
-    """Yield the first mirror images of *positions* (n, 3), one for each wall; UsageError outside the room."""
-    low, high = WALLS
-    if (positions <= low).any() or (positions >= high).any():
-        raise UsageError(f"a source is outside of the room, which is {ROOM[0]:g} x {ROOM[1]:g} x {ROOM[2]:g} m")
-    for walls in (low, high):
-        for axis in range(3):
-            image = positions.copy()
-            image[:, axis] = 2 * walls[axis] - image[:, axis]
-            yield image
-
-
-def _knots(track: Track) -> tuple[Floats, Floats]:
-    """Return times (s from the start of the sound) and positions: the labels' own, and those of start and end."""
-    times = np.concatenate(([clock.onset(track.first)], track.knots, [clock.onset(track.end)]))
-    positions = track.at(times)
-    if not np.ptp(track.positions, axis=0).any():
-        times, positions = times[:1], positions[:1]
-    return times - clock.onset(track.first), positions
 
 
 def _at_distance(wave: Sound, times: Floats, distance: Floats, rate: int) -> Sound:
@@ -196,12 +186,6 @@ def _tail(options: RecordingOptions, rng: Random) -> Floats:
     fade = np.clip((time - first) / (whole - first), 0, 1)
     wave = np.sqrt(power) * np.sin(np.pi / 2 * fade) * DIFFUSE * rng.standard_normal((4, len(time)))
     return np.concatenate((np.zeros(wave.shape), wave), axis=1)
-
-
-def _room_noise(frames: int, rate: int, rng: Random) -> Sound:
-    """Return a diffuse field of power 1 in W that hums and rushes like a room: pink above 60 Hz."""
-    noises = [band(frames, rate, rng, 60, 0.48 * rate, slope=-0.5) for _ in range(4)]
-    return np.asarray((np.stack(noises) * DIFFUSE).astype(np.float32))
 
 
 @lru_cache(maxsize=4)

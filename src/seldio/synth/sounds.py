@@ -36,7 +36,7 @@ def band(frames: int, rate: int, rng: Random, low: float, high: float, slope: fl
 
 
 def damped(rate: int, seconds: float, pitches: ArrayLike, falls: ArrayLike, levels: ArrayLike) -> Floats:
-    """A sum of tones that fall by 1/e in *falls* seconds, from *levels*; those above 45 % of *rate* are left out."""
+    """Return a sum of tones that fall by 1/e in *falls* seconds, from *levels*; without those above 45 % of *rate*."""
     time = np.arange(int(seconds * rate)) / rate
     rows = np.broadcast_arrays(np.asarray(pitches, np.float64), falls, levels)
     made = np.zeros(len(time))
@@ -62,13 +62,6 @@ def pulses(tune: Floats, rate: int, ring: Floats) -> Floats:
     return np.asarray(np.fft.irfft(np.fft.rfft(train, size) * np.fft.rfft(ring, size), size)[: len(tune)])
 
 
-def smooth(gate: ArrayLike, rate: int, seconds: float) -> Floats:
-    """Return *gate* fading on and off without clicks: a running mean over *seconds*."""
-    width = max(1, int(seconds * rate))
-    total = np.concatenate((np.zeros(width), np.cumsum(np.asarray(gate, np.float64))))
-    return np.asarray((total[width:] - total[:-width]) / width)
-
-
 #: Root mean square of every sound at 1 m, full scale being 1; short ones are held down by :data:`PEAK`.
 LEVEL = 0.04
 #: The largest sample of any sound at 1 m.
@@ -82,7 +75,7 @@ _WIDTHS = np.array([80.0, 100.0, 140.0])
 
 
 def sound(class_id: int, frames: int, rate: int, rng: Random) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """One event of a STARSS class as it is heard at 1 m, without a room: *frames* samples, *rate* a second, float32.
+    """Return one event of a STARSS class as heard at 1 m, without a room: *frames* samples, *rate* a second, float32.
 
     It fades in and out over 5 ms within them; every label frame holds some sound. *rng* makes each event another one.
     """
@@ -171,7 +164,9 @@ def _telephone(frames: int, rate: int, rng: Random) -> Floats:
     pitch = np.where((time * 20).astype(int) % 2, low, low * 1.25)
     phase = 2 * np.pi * np.cumsum(pitch) / rate
     tone = np.sin(phase) + 0.4 * np.sin(2 * phase) + 0.25 * np.sin(3 * phase) + 0.15 * np.sin(5 * phase)
-    return np.asarray(tone * smooth(time % 1.5 < 1.0, rate, 0.005))
+    width = int(0.005 * rate)  # it fades on and off without clicks: a running mean
+    total = np.concatenate((np.zeros(width), np.cumsum(time % 1.5 < 1.0, dtype=np.float64)))
+    return np.asarray(tone * (total[width:] - total[:-width]) / width)
 
 
 def _domestic(frames: int, rate: int, rng: Random) -> Floats:

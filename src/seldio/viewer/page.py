@@ -25,7 +25,6 @@ from seldio.files import Entry, write_bytes
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.intensity import SHORT, array_heard
 from seldio.reports.page import hashed, look
-from seldio.schema.clips import Array
 from seldio.text import Displayed, plural, printable
 from seldio.viewer.page_content import (
     COLOURS,
@@ -179,7 +178,9 @@ def document(record: dict[str, Any], media: PageMedia) -> bytes:
 
     Its policy lets the page load nothing and run this one script only, known by its hash.
     """
-    style, script = look() + _part("page.css"), _part("page.js")
+    folder = files(__name__.rpartition(".")[0])
+    css, script, template = (folder.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js", "html"))
+    style = look() + css
     sources = "data: file: 'self'" if media.linked else "data:"
     policy = (
         f"default-src 'none'; script-src '{hashed(script)}'; style-src '{hashed(style)}'; media-src {sources}; "
@@ -187,7 +188,7 @@ def document(record: dict[str, Any], media: PageMedia) -> bytes:
     )
     video = f'<video id="video" playsinline preload="auto" src="{html.escape(media.video)}"></video>'
     audio = f'<audio id="audio" preload="auto" src="{html.escape(media.audio)}"></audio>'
-    text = Template(_part("page.html")).substitute(
+    text = Template(template).substitute(
         policy=html.escape(policy, quote=True),
         title=html.escape(record["clip"]),
         style=style,
@@ -206,11 +207,7 @@ def embedded(record: Any) -> str:
     numbers that json does not have are an error.
     """
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", text)
-
-
-def _part(name: str) -> str:
-    return files(__name__.rpartition(".")[0]).joinpath(name).read_text("utf-8")
+    return re.sub("[<>&\u2028\u2029]", lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 #: What becomes of sound and pictures: small copies of them in the page, addresses of the files, or nothing.
@@ -265,7 +262,13 @@ def media_of(
                     seconds, audio = max(seconds, probe_entry(recording).seconds), _address(recording, folder)
                     notes.append(f"sound of {_name(recording)}, linked: its channels are mixed as the browser does")
                 else:
-                    array, doubt = _array(clip, recording)
+                    # mixed as what it sounds like, where its folder says another array
+                    evidence, array, doubt = array_heard(recording), clip.array, list[str]()
+                    heard = evidence.heard if evidence is not None else None
+                    if heard is not None and array in SHORT and heard != array:
+                        text = f"is among the {SHORT[array]} recordings and sounds like {SHORT[heard]}"
+                        doubt.append(f"{_name(recording)} {text}: mixed as {SHORT[heard]}")
+                        array = heard
                     sound = copies.sound(stack.enter_context(recording.open()), array)
                     seconds = max(seconds, sound.seconds)
                     notes += doubt
@@ -282,15 +285,6 @@ def media_of(
         audio, video = ("", address) if pictures else (address, "")
     panorama = pictures is not None and abs(pictures.size[0] / pictures.size[1] / 2 - 1) < _PANORAMA
     return PageMedia(audio, video, seconds, panorama, tuple(notes), len(data), linked=how == "link")
-
-
-def _array(clip: ClipMedia, recording: Entry) -> tuple[Array, list[str]]:
-    """The array that a recording is mixed as: what it sounds like, with a note, where its folder says another one."""
-    found = array_heard(recording)
-    if found is None or found.heard is None or clip.array not in SHORT or found.heard == clip.array:
-        return clip.array, []
-    said, heard = SHORT[clip.array], SHORT[found.heard]
-    return found.heard, [f"{_name(recording)} is among the {said} recordings and sounds like {heard}: mixed as {heard}"]
 
 
 @contextmanager

@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from seldio import clock, geometry
 from seldio.catalogues.look import named_like_labels
-from seldio.check.validation import Examined, examine
+from seldio.check.validation import examine
 from seldio.conversion.frames import are_events, class_keys, frames_of, grouped, with_directions
 from seldio.conversion.inputs import read_items
 from seldio.data.index import ClipMedia, Path, clip_name_of, named_file
@@ -22,17 +22,14 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.names import plain_stem
 from seldio.files.sources import on_this_machine
-from seldio.findings import Finding, Heard, all_ranges
+from seldio.findings import Finding, all_ranges
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
-from seldio.scores.imaging.maps import WIDTH, Annotations, Floats, draw, polygons
+from seldio.scores.imaging.maps import WIDTH, Annotations, draw, polygons
 from seldio.text import clipped, plural, printable
 from seldio.vocabularies import vocabulary
-
-if TYPE_CHECKING:
-    from seldio.rules.deep import HeardClip
 
 #: The colours of classes, the same in a plot and on the page, by index; the next one is always far from those before.
 #:
@@ -73,7 +70,23 @@ def side(source: str | Source, format: str | None) -> PageLabels:
     with all_ranges():
         examined = examine(source, format=format)
     path = source.path if isinstance(source, Source) else source
-    reading = _the_reading(path, examined)
+    readings = [group.reading for group in examined.labels]
+    clips = sum(len(reading.parts) for reading in readings)
+    if clips > 1:
+        raise UsageError(
+            f"{printable(path)} holds {plural(clips, 'clip')}: a page shows one; choose a file of one clip, or of the "
+            "labels one clip with --clip"
+        )
+    if len(readings) != 1 or clips != 1:
+        if any(rows.reading is not None for _, rows in examined.questions):
+            raise UsageError(
+                f"{printable(path)} has questions: give the labels of the clip, and the questions with --questions"
+            )
+        worst = min(examined.report.findings, key=lambda finding: finding.severity.rank, default=None)
+        if worst is None:
+            raise DataError(f"{printable(path)} has no labels: give the label file of the clip")
+        raise DataError(f"no labels could be read: {worst}" + (f"; {worst.hint}" if worst.hint else ""))
+    (reading,) = readings
     table, hop = with_directions(reading.table), reading.format.hop
     if are_events(table):
         table, hop = frames_of(table, clock.HOP), clock.HOP
@@ -81,13 +94,9 @@ def side(source: str | Source, format: str | None) -> PageLabels:
         raise SeldioError(f"{printable(path)} has {table.num_rows:,} event frames; a page holds up to {MOST_ROWS:,}")
     frames = max((file.frames or 0 for file in origin_of(reading.table).files), default=0)
     last = int(np.max(table["frame"].to_numpy(), initial=-1)) if "frame" in table.column_names else -1
-    return PageLabels(
-        reading,
-        _events(table, hop, reading.format.vocabulary),
-        hop,
-        max(clock.onset(frames, hop), clock.offset(last, hop)),
-        findings_of(examined.report.findings, reading),
-    )
+    seconds = max(clock.onset(frames, hop), clock.offset(last, hop))
+    events = _events(table, hop, reading.format.vocabulary)
+    return PageLabels(reading, events, hop, seconds, findings_of(examined.report.findings, reading))
 
 
 def prediction_of(path: Path, stem: str) -> str | Source:
@@ -111,7 +120,10 @@ def file_stem(clip: str) -> str:
 def of_another_clip(predicted: PageLabels, stem: str, *, named: bool) -> list[str]:
     """Return a note if predictions are named unlike the clip *stem*; raise UsageError if only numbers differ."""
     other = predicted.reading.parts[0].origin.clip
-    if "stdin" in (stem, other) or any(_bears(*pair) for pair in ((stem, other), (other, stem))):
+    pairs = ((stem, other), (other, stem))
+    if "stdin" in (stem, other) or any(
+        re.search(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", name) for name, part in pairs
+    ):
         return []
     difference = f"the predictions are called {clipped(other)}, the labels {clipped(stem)}"
     if not named and re.sub(r"\d+", "#", other) == re.sub(r"\d+", "#", stem):
@@ -121,45 +133,19 @@ def of_another_clip(predicted: PageLabels, stem: str, *, named: bool) -> list[st
     return [difference]
 
 
-def _bears(name: str, part: str) -> bool:
-    return re.search(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", name) is not None
-
-
-def _the_reading(path: str, examined: Examined) -> LabelReading:
-    readings = [group.reading for group in examined.labels]
-    clips = sum(len(reading.parts) for reading in readings)
-    if len(readings) == 1 and clips == 1:
-        return readings[0]
-    if clips > 1:
-        raise UsageError(
-            f"{printable(path)} holds {plural(clips, 'clip')}: a page shows one; choose a file of one clip, or of the "
-            "labels one clip with --clip"
-        )
-    if any(rows.reading is not None for _, rows in examined.questions):
-        raise UsageError(
-            f"{printable(path)} has questions: give the labels of the clip, and the questions with --questions"
-        )
-    worst = min(examined.report.findings, key=lambda finding: finding.severity.rank, default=None)
-    if worst is None:
-        raise DataError(f"{printable(path)} has no labels: give the label file of the clip")
-    raise DataError(f"no labels could be read: {worst}" + (f"; {worst.hint}" if worst.hint else ""))
-
-
-def _numbers(table: Any, field: str, digits: int) -> list[float | int | None] | None:
-    """Return a column as numbers for JSON, whole ones without a decimal point; None if all are unknown."""
-    if field not in table.column_names or table[field].null_count == table.num_rows:
-        return None
-    rounded = np.round(np.asarray(table[field].to_numpy(), np.float64), digits).tolist()
-    return [None if value != value else int(value) if value == int(value) else value for value in rounded]
-
-
 def _events(table: Any, hop: Fraction, class_list: str) -> list[dict[str, Any]]:
     """Return the events in the event frames of a clip by onset; every row is in one of them."""
     if not table.num_rows or "frame" not in table.column_names:
         return []
-    columns = {"a": ("azimuth", 2), "e": ("elevation", 2), "d": ("distance", 3)}
-    numbers = {short: _numbers(table, field, digits) for short, (field, digits) in columns.items()}
-    values: dict[str, list[Any] | None] = {**numbers, "m": packed(table)}
+    values: dict[str, list[Any] | None] = {}
+    for short, field, digits in (("a", "azimuth", 2), ("e", "elevation", 2), ("d", "distance", 3)):
+        if field in table.column_names and table[field].null_count < table.num_rows:
+            numbers = np.round(np.asarray(table[field].to_numpy(), np.float64), digits).tolist()
+            # for JSON whole ones without a decimal point
+            values[short] = [
+                None if number != number else int(number) if number == int(number) else number for number in numbers
+            ]
+    values["m"] = packed(table)
     (keys, codes), events, words = class_keys(table), grouped(table, hop), vocabulary(class_list)
     frames = table["frame"].to_pylist()
     sources = table["source"].to_pylist() if "source" in table.column_names else None
@@ -182,22 +168,21 @@ def packed(table: pa.Table) -> list[list[Any] | None] | None:
     """
     if "segmentation" not in table.column_names or not 0 < table.num_rows <= MOST_MAPS:
         return None
-    sides = Annotations(table)
-    return [_packed(draw(polygons(sides.shape(row)))) for row in range(table.num_rows)]
-
-
-def _packed(energy: Floats) -> list[Any] | None:
-    levels = np.rint(energy * (len(_LEVELS) - 1)).astype(int)
-    rows, columns = (np.flatnonzero(levels.any(axis=axis)) for axis in (1, 0))
-    if not len(rows):
-        return None
-    # the widest empty stretch, around the circle, is what is left out
-    gaps = np.diff(np.append(columns, columns[0] + WIDTH))
-    left = int(columns[(int(gaps.argmax()) + 1) % len(columns)])
-    width = WIDTH - int(gaps.max()) + 1
-    top, bottom = int(rows[0]), int(rows[-1]) + 1
-    inside = levels[top:bottom].take(range(left, left + width), axis=1, mode="wrap")
-    return [left, top, width, "".join(_LEVELS[level] for level in inside.ravel().tolist())]
+    sides, maps = Annotations(table), list[list[Any] | None]()
+    for row in range(table.num_rows):
+        levels = np.rint(draw(polygons(sides.shape(row))) * (len(_LEVELS) - 1)).astype(int)
+        rows, columns = (np.flatnonzero(levels.any(axis=axis)) for axis in (1, 0))
+        if not len(rows):
+            maps.append(None)
+            continue
+        # the widest empty stretch, around the circle, is what is left out
+        gaps = np.diff(np.append(columns, columns[0] + WIDTH))
+        left = int(columns[(int(gaps.argmax()) + 1) % len(columns)])
+        width = WIDTH - int(gaps.max()) + 1
+        top, bottom = int(rows[0]), int(rows[-1]) + 1
+        inside = levels[top:bottom].take(range(left, left + width), axis=1, mode="wrap")
+        maps.append([left, top, width, "".join(_LEVELS[level] for level in inside.ravel().tolist())])
+    return maps
 
 
 # --- findings ----------------------------------------------------------------------------------------------
@@ -288,34 +273,28 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
     sentence = f"The labels were compared with the audio of {names}{both}"
     if not findings:
         sentence += ": nothing contradicts them, which does not prove that they are right"
-    said = " ".join([f"{sentence}.", *map(_told, heard.recordings)])
-    return SoundCheck(said, findings_of(findings, reading), _directions(heard))
-
-
-def _told(heard: Heard) -> str:
-    name = heard.format.upper() or "the recording"
-    if heard.median is None or heard.share is None:
-        return f"In {name}, {heard.why or 'nothing was heard'}."
-    means = ((name, getattr(heard, name)) for name in ("azimuth", "elevation"))
-    biases = [
-        f"{name} {mean.value:+.1f}° [{mean.low:.1f}, {mean.high:.1f}]" for name, mean in means if mean is not None
-    ]
-    bias = f"; mean difference (audio minus labels): {', '.join(biases)}" if biases else ""
-    return (
-        f"{name}: {plural(heard.events, 'event')} heard alone at {plural(heard.places, 'place')} "
-        f"({heard.seconds:g} s), {heard.median:.1f}° off in the median, {100 * heard.share:.0f} % of the time "
-        f"within 30°{bias}{f'; {heard.why}' if heard.why else ''}."
-    )
-
-
-def _directions(heard: HeardClip) -> dict[str, Any]:
+    sentences = [f"{sentence}."]
+    for recording in heard.recordings:
+        name = recording.format.upper() or "the recording"
+        if recording.median is None or recording.share is None:
+            sentences.append(f"In {name}, {recording.why or 'nothing was heard'}.")
+            continue
+        means = ((angle, getattr(recording, angle)) for angle in ("azimuth", "elevation"))
+        biases = [
+            f"{angle} {mean.value:+.1f}° [{mean.low:.1f}, {mean.high:.1f}]" for angle, mean in means if mean is not None
+        ]
+        bias = f"; mean difference (audio minus labels): {', '.join(biases)}" if biases else ""
+        sentences.append(
+            f"{name}: {plural(recording.events, 'event')} heard alone at {plural(recording.places, 'place')} "
+            f"({recording.seconds:g} s), {recording.median:.1f}° off in the median, {100 * recording.share:.0f} % of "
+            f"the time within 30°{bias}{f'; {recording.why}' if recording.why else ''}."
+        )
     azimuth, elevation = geometry.to_polar(*heard.frames.direction.T)
-    direct = heard.frames.weight > _DIRECT
-    columns = {"a": azimuth, "e": elevation}
-    return {"hop": heard.hop} | {
-        name: [round(value) if heard else None for value, heard in zip(values.tolist(), direct.tolist(), strict=True)]
-        for name, values in columns.items()
-    }
+    direct = (heard.frames.weight > _DIRECT).tolist()
+    shown: dict[str, Any] = {"hop": heard.hop}
+    for short, angles in (("a", azimuth), ("e", elevation)):
+        shown[short] = [round(angle) if sure else None for angle, sure in zip(angles.tolist(), direct, strict=True)]
+    return SoundCheck(" ".join(sentences), findings_of(findings, reading), shown)
 
 
 #: Questions that a page lists; what is beyond is counted.
@@ -329,7 +308,11 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
     rows = [row for reading in readings for row in reading.rows if isinstance(row, Item)]
     if not rows:
         raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info shows what it contains")
-    about = [row for row in rows if stem in _stems(row)]
+    about = []
+    for row in rows:
+        origin = _extra(row, "cut_from", "audio")
+        if stem in map(plain_stem, [*row.audio, *([origin] if isinstance(origin, str) else [])]):
+            about.append(row)
     notes = []
     if not about:
         notes.append(f"None of the {plural(len(rows), 'question')} in the file is about {printable(stem)}.")
@@ -338,12 +321,6 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
     if names:
         notes.append(f"The file has {plural(len(names), 'finding')}: seldio validate lists them.")
     return [_record(row) for row in about[:MOST_QUESTIONS]], " ".join(notes)
-
-
-def _stems(item: Item) -> set[str]:
-    origin = _extra(item, "cut_from", "audio")
-    paths = [*item.audio, *([origin] if isinstance(origin, str) else [])]
-    return set(map(plain_stem, paths))
 
 
 def _extra(item: Item, *keys: str) -> Any:
@@ -364,7 +341,20 @@ def _lines(text: str | None) -> str | None:
 
 
 def _record(item: Item) -> dict[str, Any]:
-    start = _bound(item, "start")
+    start, meta = _bound(item, "start"), item.answer_meta
+    # the moments to jump to: events that prove the answer, or else its times
+    times: list[tuple[str, float | None, float | None]] = []
+    for proof in item.events or ():
+        if proof.onset is not None:
+            where = f" at {proof.azimuth:g}°" if proof.azimuth is not None else ""
+            times.append((f"{printable(proof.class_name)}{where}", proof.onset, proof.offset))
+    if not times and meta is not None:
+        times += [("the answer", meta.time_span[0], meta.time_span[1])] if meta.time_span is not None else []
+        times += [("the answer", meta.onset_time, None)] if meta.onset_time is not None else []
+    moments = []  # seconds of the clip
+    for text, onset, offset in times:
+        end = None if offset is None else round((start or 0.0) + offset, 3)
+        moments.append({"text": text, "t": round((start or 0.0) + (onset or 0.0), 3), "end": end})
     return {
         "id": printable(item.id),
         "task": None if item.task is None else printable(item.task),
@@ -374,23 +364,5 @@ def _record(item: Item) -> dict[str, Any]:
         "start": start,
         "end": _bound(item, "end"),
         "language": item.language,
-        "moments": list(_moments(item, start or 0.0)),
+        "moments": moments,
     }
-
-
-def _moments(item: Item, start: float) -> Iterator[dict[str, Any]]:
-    """Yield the moments to jump to: events that prove the answer, or else its times; seconds of the clip."""
-    proofs = [proof for proof in item.events or () if proof.onset is not None]
-    for proof in proofs:
-        where = f" at {proof.azimuth:g}°" if proof.azimuth is not None else ""
-        yield _moment(f"{printable(proof.class_name)}{where}", start, proof.onset, proof.offset)
-    meta = item.answer_meta
-    if not proofs and meta is not None and meta.time_span is not None:
-        yield _moment("the answer", start, *meta.time_span)
-    if not proofs and meta is not None and meta.onset_time is not None:
-        yield _moment("the answer", start, meta.onset_time)
-
-
-def _moment(text: str, start: float, onset: float | None, offset: float | None = None) -> dict[str, Any]:
-    end = None if offset is None else round(start + offset, 3)
-    return {"text": text, "t": round(start + (onset or 0.0), 3), "end": end}

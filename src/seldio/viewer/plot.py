@@ -127,7 +127,12 @@ def draw(sides: dict[str, PageLabels], title: str) -> Figure:
         figure = Figure((WIDTH, 0.5 + sum(heights)), dpi=110, layout="constrained")
         top, *below = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         for number, labels in enumerate(sides.values()):
-            _draw_bars(top, labels, classes, colours, number, len(sides))
+            height, hop = 0.8 / len(sides), float(labels.hop)
+            for event in labels.events:
+                colour, bottom = colours[event["c"]], classes.index(event["c"]) - 0.4 + number * height
+                face, hatch = ("white", "/////") if number else (colour, None)
+                span = event["f"] * hop, event["k"] * hop
+                top.broken_barh([span], (bottom, height), edgecolor=colour, facecolor=face, hatch=hatch)
             for (field, name, marks), axes in zip(panels, below, strict=True):
                 _draw_lines(axes, labels, field, colours, predicted=number > 0)
                 axes.set_ylabel(name)
@@ -145,17 +150,6 @@ def draw(sides: dict[str, PageLabels], title: str) -> Figure:
             axes.set_axisbelow(True)
         figure.align_ylabels(below)
     return figure
-
-
-def _draw_bars(
-    axes: Axes, labels: PageLabels, classes: list[str], colours: dict[str, str], number: int, sides: int
-) -> None:
-    height, hop = 0.8 / sides, float(labels.hop)
-    for event in labels.events:
-        colour = colours[event["c"]]
-        face, hatch = ("white", "/////") if number else (colour, None)
-        start, bottom = event["f"] * hop, classes.index(event["c"]) - 0.4 + number * height
-        axes.broken_barh([(start, event["k"] * hop)], (bottom, height), edgecolor=colour, facecolor=face, hatch=hatch)
 
 
 def _draw_lines(axes: Axes, labels: PageLabels, field: str, colours: dict[str, str], *, predicted: bool) -> None:

@@ -67,7 +67,6 @@ def _files() -> dict[str, Path]:
     return {file.stem: file for folder in folders for file in folder.glob("*.json")}
 
 
-@cache
 def names() -> tuple[str, ...]:
     """Return the names of all vocabularies, sorted."""
     return tuple(sorted(_files()))
@@ -76,9 +75,19 @@ def names() -> tuple[str, ...]:
 @cache
 def vocabulary(name: str) -> Vocabulary:
     """Return the vocabulary *name*; raise UsageError if there is none."""
-    if own(name):
-        return _own(name)
-    if name not in names():
+    dataset, bracket, classes = name.partition("[")
+    if bracket:  # the classes of a dataset that names its own
+        try:
+            rows = json.loads(bracket + classes)
+        except (ValueError, RecursionError):
+            rows = None
+        whole = isinstance(rows, list) and all(
+            isinstance(row, list) and row and all(isinstance(spelling, str) for spelling in row) for row in rows
+        )
+        if not whole:
+            raise UsageError(f"no list of classes: {clipped(name)}")
+        return Vocabulary(dataset, f"the classes of {dataset}", "", tuple(map(tuple, rows)))
+    if name not in _files():
         raise UsageError(f"unknown vocabulary {name!r}; choose from {', '.join(names())}")
     data = json.loads(_files()[name].read_text("utf-8"))
     rows = data.get("classes") or [data["known"].get(str(index), []) for index in range(data["size"])]
@@ -100,7 +109,7 @@ def short(name: str) -> str:
 
 def own(name: str) -> bool:
     """Return whether a class list is that of a dataset that names its classes itself."""
-    return short(name) != name
+    return "[" in name
 
 
 def known(name: str) -> bool:
@@ -110,16 +119,3 @@ def known(name: str) -> bool:
     except UsageError:
         return False
     return True
-
-
-def _own(name: str) -> Vocabulary:
-    try:
-        rows = json.loads(name.removeprefix(short(name)))
-    except (ValueError, RecursionError):
-        rows = None
-    whole = isinstance(rows, list) and all(
-        isinstance(row, list) and row and all(isinstance(one, str) for one in row) for row in rows
-    )
-    if not whole:
-        raise UsageError(f"no list of classes: {clipped(name)}")
-    return Vocabulary(short(name), f"the classes of {short(name)}", "", tuple(map(tuple, rows)))

@@ -86,13 +86,17 @@ def compare_answers(
         )
     if options.items is not None:
         write(options.items, verdicts, profiles[0])
-    compared = common([each.answered if options.allow_missing else each.items for each in marked], "question")
+    asked: list[Sequence[str]] = [each.items for each in marked]
+    if options.allow_missing:
+        pairs = (zip(each.items, each.answered.tolist(), strict=True) for each in marked)
+        asked = [[id for id, answered in pair if answered] for pair in pairs]
+    compared = common(asked, "question")
     missing = len(set().union(*(each.items for each in marked))) - len(compared)
     marked = [each.take(compared) for each in marked]
-    first, one = marked[0], len(names) == 1
+    first, single = marked[0], len(names) == 1
     deciding = measured(first.columns, lead or first.columns[0].name, "--lead")
     contest, by_group = _contested(names, marked, draw, against, deciding)
-    if one:
+    if single:
         tables = [contest.overall(f"overall, 95 % confidence intervals over {contest.over}")]
         tables.append(intervals.table(first.columns, first.values, first.clips, first.groups, contest.over))
     else:
@@ -111,7 +115,7 @@ def compare_answers(
     if isinstance(case, SoBenchCase):
         settings |= {"join": options.join, "offline": options.offline, "judgements": bool(judgements)}
     return ScoreReport(
-        path_of(systems[0]) if one else f"comparison of {plural(len(names), 'system')}",
+        path_of(systems[0]) if single else f"comparison of {plural(len(names), 'system')}",
         profiles[0],
         first.title,
         plural(len(first.items), "question"),
@@ -119,7 +123,7 @@ def compare_answers(
         in_order(about),
         settings,
         str(of_comparison(signatures, dataclasses.asdict(draw))),
-        "" if one else contest.verdict(),
+        "" if single else contest.verdict(),
         contest.columns[contest.lead].name,
     )
 
@@ -163,11 +167,11 @@ def _by_group(
     for number, (name, of_group) in enumerate(groups.items()):
         places = np.arange(end, end := end + len(of_group))
         values, drawn, p = trial.take(places)
-        own, differences = means.take(places), []
-        for one, other in contest.pairs:
-            apart = drawn[:, other] - drawn[:, one]
-            ends = [interval(apart[:, row], units) for row, units in enumerate(own.units.tolist())]
-            differences.append(own.cells(values[other] - values[one], *np.array(ends).T))
+        of_groups, differences = means.take(places), []
+        for first, second in contest.pairs:
+            gains = drawn[:, second] - drawn[:, first]
+            ends = [interval(gains[:, row], units) for row, units in enumerate(of_groups.units.tolist())]
+            differences.append(of_groups.cells(values[second] - values[first], *np.array(ends).T))
         heads = (Column(name, name.replace("_", " ")), _COUNT, *contest.by_system(column))
         rows = tuple(
             (label, len(each), *cells) for (label, each), cells in zip(of_group.items(), values.T.tolist(), strict=True)
@@ -179,10 +183,10 @@ def _by_group(
 def _questions(contest: Contest, marked: Sequence[intervals.MarkedAnswers], most: int) -> Iterator[Table]:
     """Yield some of the questions that the systems differ in, the greatest differences first."""
     values = np.stack([each.values[:, contest.lead] for each in marked], axis=1)
-    apart = values.max(axis=1) - values.min(axis=1)
-    order = [number for number in np.argsort(-apart, kind="stable")[:most].tolist() if apart[number] > 0]
+    spread = values.max(axis=1) - values.min(axis=1)
+    order = [number for number in np.argsort(-spread, kind="stable")[:most].tolist() if spread[number] > 0]
     if order:
         rows = tuple((marked[0].items[number], *values[number].tolist()) for number in order)
-        title = f"{len(order):,} of {plural(int((apart > 0).sum()), 'question')} that the systems differ in"
+        title = f"{len(order):,} of {plural(int((spread > 0).sum()), 'question')} that the systems differ in"
         heads = (Column("id", "question"), *contest.by_system(contest.columns[contest.lead]))
         yield Table("questions", title, heads, rows, aside=True)

@@ -18,7 +18,7 @@ from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
-from seldio.scores.ranking import COMPARED, RANKED
+from seldio.scores.ranking import COMPARED, RANKED, rank_column
 from seldio.scores.resampling import (
     ENOUGH,
     FEWEST,
@@ -57,11 +57,11 @@ def system_names(paths: Sequence[Place]) -> tuple[str, ...]:
     short = [os.path.basename(path.rstrip("/" + os.sep)) or path for path in whole]  # noqa: PTH119 - plain strings
     names = short if len(set(short)) == len(set(whole)) else whole
     seen = Counter[str]()
-    found = []
+    numbered = []
     for name in names:
         seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return tuple(found)
+        numbered.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(numbered)
 
 
 @contextmanager
@@ -81,10 +81,10 @@ def naming(system: str, several: bool) -> Iterator[None]:
 
 def same_systems(names: Sequence[str], same: Callable[[int, int], bool], what: str) -> Iterator[Notice]:
     """Yield a notice on each pair of systems that are the *same* in all that is measured, and have *what* in common."""
-    for one, other in combinations(range(len(names)), 2):
-        if same(one, other):
-            text = f"{names[one]} and {names[other]} have {what}: the same rows, or differences that are not looked at "
-            yield Notice("same-system", f"{text}here. There is nothing to compare", grave=True, first=True)
+    for first, second in combinations(range(len(names)), 2):
+        if same(first, second):
+            text = f"{names[first]} and {names[second]} have {what}: the same rows, or differences that are not looked "
+            yield Notice("same-system", f"{text}at here. There is nothing to compare", grave=True, first=True)
 
 
 def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:
@@ -115,8 +115,8 @@ def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of
     """Resample all systems, over the same clips, and exchange the clips of each pair."""
     drawn = np.stack([resampled(system, draw, unit_of) for system in systems], axis=1)
     p = [
-        p_value(values[other] - values[one], systems[one].exchanged(systems[other]), draw, unit_of)
-        for one, other in combinations(range(len(systems)), 2)
+        p_value(values[second] - values[first], systems[first].exchanged(systems[second]), draw, unit_of)
+        for first, second in combinations(range(len(systems)), 2)
     ]
     return PairedScores(values, drawn, np.array(p).reshape(len(p), values.shape[1]))
 
@@ -190,12 +190,12 @@ class Contest:
         The best system was chosen by the scores, so that its pairs are corrected as if all were tested.
         """
         tested = list(range(len(self.systems) - 1 if self.against == "first" else len(self.p)))
-        found = np.full(self.p.shape, np.nan)
-        rest = [n for n, column in enumerate(self.columns) if n != self.lead and column.better is not None]
-        for family in ([self.lead], rest):
+        corrected = np.full(self.p.shape, np.nan)
+        others = [n for n, column in enumerate(self.columns) if n != self.lead and column.better is not None]
+        for family in ([self.lead], others):
             place = np.ix_(tested, family)
-            found[place] = holm(self.p[place].ravel()).reshape(self.p[place].shape)
-        return found
+            corrected[place] = holm(self.p[place].ravel()).reshape(self.p[place].shape)
+        return corrected
 
     def numbered(self, pair: tuple[int, int]) -> int:
         """Return which of all pairs this is."""
@@ -205,8 +205,14 @@ class Contest:
 
     def tables(self) -> list[Table]:
         """Return the scores with their intervals, the differences, the tests and the ranks."""
+        rows = []
+        for first, second in self.pairs:
+            low, high = interval(self.drawn[:, second] - self.drawn[:, first], self.units)
+            rows.append((self.named((first, second)), *self.cells(self.values[second] - self.values[first], low, high)))
+        title = f"differences, 95 % confidence intervals by paired bootstrap over {self.over}"
+        differences = Table(COMPARED, title, (Column("pair", "difference"), *self.columns), tuple(rows))
         title = f"overall, 95 % confidence intervals by bootstrap over {self.over}"
-        return [self.overall(title), self.differences(), self.tests(), self.ranking()]
+        return [self.overall(title), differences, self.tests(), self.ranking()]
 
     def overall(self, title: str) -> Table:
         """Return the scores of each system with their intervals."""
@@ -216,40 +222,26 @@ class Contest:
             for number, name in enumerate(self.systems)
         )
         columns = (Column("system", "system"), *self.columns)
-        if flag := doubt(self.reliable.tolist(), self.columns):
+        if flag := doubt((self.support >= FEWEST).tolist(), self.columns):
             meaning = f"“{TOO_FEW}”, or “not of” a score, where fewer than {FEWEST} {self.over} in effect tell of it"
             columns = (*columns, Column("interval", "interval", meaning=meaning))
             rows = tuple((*row, flag) for row in rows)
         return Table("overall", title, columns, rows)
 
-    @property
-    def reliable(self) -> NDArray[np.bool_]:
-        """Return for each score whether enough units support an interval."""
-        return np.asarray(self.support >= FEWEST)
-
     def cells(self, values: Floats, low: Floats, high: Floats) -> list[Cell]:
         """Return numbers of all scores with their intervals, unless there are too few units for any."""
-        return interval_cells(values, low, high, self.reliable, self.weak)
-
-    def differences(self) -> Table:
-        """Return a table of the difference in each score."""
-        rows = []
-        for one, other in self.pairs:
-            low, high = interval(self.drawn[:, other] - self.drawn[:, one], self.units)
-            rows.append((self.named((one, other)), *self.cells(self.values[other] - self.values[one], low, high)))
-        title = f"differences, 95 % confidence intervals by paired bootstrap over {self.over}"
-        return Table(COMPARED, title, (Column("pair", "difference"), *self.columns), tuple(rows))
+        return interval_cells(values, low, high, self.support >= FEWEST, self.weak)
 
     def tests(self) -> Table:
         """Return the p-value of each difference, that of the lead first, and which system is better."""
         rows: list[tuple[Cell, ...]] = []
         order = sorted(range(len(self.columns)), key=lambda place: place != self.lead)
-        for one, other in self.pairs:
-            number = self.numbered((one, other))
+        for pair in self.pairs:
+            number = self.numbered(pair)
             for place in order:
                 if self.columns[place].better is not None:
-                    label = f"{self.named((one, other))}: {self.columns[place].title}"
-                    better = self.better((one, other), place)
+                    label = f"{self.named(pair)}: {self.columns[place].title}"
+                    better = self.better(pair, place)
                     rows.append((label, float(self.p[number, place]), float(self.raised[number, place]), better))
         lead = self.columns[self.lead].title
         holm_of = f"p-value with Holm's correction over all measures but {lead}, the lead, which needs none"
@@ -271,64 +263,48 @@ class Contest:
 
     def better(self, pair: tuple[int, int], place: int) -> str:
         """Return the system of a pair that the tests call better in a score, where they do by the lead too."""
-        one, other = pair
-        gain = (self.values[other, place] - self.values[one, place]) * (-1 if self.lower[place] else 1)
+        first, second = pair
+        gain = (self.values[second, place] - self.values[first, place]) * (-1 if self.lower[place] else 1)
         if not (self.raised[self.numbered(pair), [place, self.lead]] < LEVEL).all() or not gain:
             return "undecided"
-        return self.systems[other if gain > 0 else one]
+        return self.systems[second if gain > 0 else first]
 
     def verdict(self) -> str:
         """Return which systems are better by the lead, in a sentence; of two, with their difference and its p-value."""
         lead, over = self.columns[self.lead], plural(self.units, self.over.removesuffix("s"))
         decided, left = list[str](), list[str]()
-        for one, other in self.pairs:
-            best, names = self.better((one, other), self.lead), [self.systems[one], self.systems[other]]
+        for first, second in self.pairs:
+            best, names = self.better((first, second), self.lead), [self.systems[first], self.systems[second]]
             if best == "undecided":
                 left.append(f"{names[0]} and {names[1]} cannot be distinguished")
             else:
                 names.remove(best)
                 decided.append(f"{best} is better than {names[0]}")
         if len(self.pairs) == 1:
-            (one, other), number = self.pairs[0], self.numbered(self.pairs[0])
-            apart = lead.number(abs(float(self.values[other, self.lead] - self.values[one, self.lead])))
-            by = f"{lead.title} differs by {apart}{' points' * (lead.unit == '%')}"
+            (first, second), number = self.pairs[0], self.numbered(self.pairs[0])
+            difference = lead.number(abs(float(self.values[second, self.lead] - self.values[first, self.lead])))
+            by = f"{lead.title} differs by {difference}{' points' * (lead.unit == '%')}"
             return f"{(decided + left)[0]} on {over}: {by}, p = {self.p[number, self.lead]:.2g}."
-        all_ = self.against == "all" and not decided
-        rest = f"the {len(self.systems)} systems" if all_ else f"{len(left):,} pairs"
-        more = [f"{rest} cannot be distinguished"] if len(left) > 1 else left
+        alike = f"the {len(self.systems)} systems" if self.against == "all" and not decided else f"{len(left):,} pairs"
+        more = [f"{alike} cannot be distinguished"] if len(left) > 1 else left
         return f"By {lead.title} on {over}: {'; '.join(decided + more)}."
 
     def ranking(self) -> Table:
         """Return the rank of each system in each score, and how often it is the best."""
         places = [number for number, column in enumerate(self.columns) if column.better is not None]
-        own, drawn = ranks(self.values, self.lower), ranks(self.drawn, self.lower)
+        values, drawn = ranks(self.values, self.lower), ranks(self.drawn, self.lower)
         names = [column.name for column in self.columns]
-        heads, cells = [], [own[:, place] for place in places]
+        heads, cells = [], [values[:, place] for place in places]
         if summed := next((each for each in RANKED.values() if set(each) <= set(names)), ()):
             chosen = [names.index(name) for name in summed]
-            cells.insert(0, ranks(own[:, chosen].sum(axis=1, keepdims=True), np.array([True]))[:, 0])
+            cells.insert(0, ranks(values[:, chosen].sum(axis=1, keepdims=True), np.array([True]))[:, 0])
             titles = ", ".join(self.columns[place].title for place in chosen)
             heads.append(Column("rank", "rank", "", 0, "lower", f"rank by the sum of the ranks in {titles}"))
-        heads += [
-            Column(
-                f"{self.columns[place].name}_rank",
-                f"{self.columns[place].title} rank",
-                "",
-                0,
-                "lower",
-                f"rank by {self.columns[place].title} alone",
-            )
-            for place in places
-        ]
+        measures = [self.columns[place] for place in places]
+        heads += [rank_column(column, f"rank by {column.title} alone") for column in measures]
         best = (drawn[:, :, self.lead] == 1) / (drawn[:, :, self.lead] == 1).sum(axis=1, keepdims=True)
-        first = Column(
-            "first",
-            "first",
-            "%",
-            1,
-            "higher",
-            f"share of resamples in which it is the best by {self.columns[self.lead].title}",
-        )
+        meaning = f"share of resamples in which it is the best by {self.columns[self.lead].title}"
+        first = Column("first", "first", "%", 1, "higher", meaning)
         rows = [
             (name, *(int(cell[number]) for cell in cells), float(best[:, number].mean()))
             for number, name in enumerate(self.systems)
@@ -376,25 +352,19 @@ class Contest:
         """
         column = self.columns[self.lead]
         influence = self.values[:, self.lead][:, None] - without
-        apart = np.array([influence[other] - influence[one] for one, other in self.pairs])
-        order = np.argsort(-np.nan_to_num(np.abs(apart)).max(axis=0), kind="stable")[:most].tolist()
+        gained = np.array([influence[second] - influence[first] for first, second in self.pairs])
+        order = np.argsort(-np.nan_to_num(np.abs(gained)).max(axis=0), kind="stable")[:most].tolist()
         rows = tuple(
-            (clips[clip], references[clip], *alone[:, clip].tolist(), *apart[:, clip].tolist()) for clip in order
+            (clips[clip], references[clip], *alone[:, clip].tolist(), *gained[:, clip].tolist()) for clip in order
         )
         text = f"how much of the difference of {column.title} is due to this clip; it would be that much smaller "
+        measure = dataclasses.replace(column, digits=max(column.digits, 2), meaning=f"{text}without it")
         heads = (
             Column("clip", "clip"),
             Column("references", "references", "", 0, None, "labels, one for each source and frame"),
             *self.by_system(column),
             *(
-                Column(
-                    f"influence_{number}",
-                    self.headed("influence", pair),
-                    column.unit,
-                    max(column.digits, 2),
-                    column.better,
-                    f"{text}without it",
-                )
+                dataclasses.replace(measure, name=f"influence_{number}", title=self.headed("influence", pair))
                 for number, pair in enumerate(self.pairs, 1)
             ),
         )
@@ -414,13 +384,13 @@ class Contest:
         *about* is what there is to know about this comparison, *every* the notices of each system, of which those that
         matter most are repeated.
         """
-        grave = said_of(self.systems, [[one for one in notices if one.grave or one.first] for notices in every])
-        signature = of_comparison([one for one in signatures if one], dataclasses.asdict(draw))
+        grave = [[notice for notice in notices if notice.grave or notice.first] for notices in every]
+        signature = of_comparison([signature for signature in signatures if signature], dataclasses.asdict(draw))
         return dataclasses.replace(
             report,
             system=f"comparison of {plural(len(self.systems), 'system')}",
             tables=(*self.tables(), *tables),
-            notices=in_order([*about, *grave]),
+            notices=in_order([*about, *said_of(self.systems, grave)]),
             settings=self.settings(draw) | dict(report.settings),
             verdict=self.verdict(),
             lead=self.columns[self.lead].name,
@@ -429,26 +399,26 @@ class Contest:
 
     def notices(self, draw: Resampling) -> list[Notice]:
         """Return the notices that apply to any comparison."""
-        found: list[Notice] = []
+        notices: list[Notice] = []
         if self.units < FEWEST:
             few = f"{self.units:,} {self.over} are too few to generalize from"
-            found.append(Notice("few-units", f"{few}: bounds of intervals are only in JSON and CSV", grave=True))
+            notices.append(Notice("few-units", f"{few}: bounds of intervals are only in JSON and CSV", grave=True))
         elif self.units < ENOUGH:
             text = f"* only {self.units:,} {self.over}: intervals are a little too narrow, and small differences go "
             text += "unseen"
-            found.append(Notice("few-units", text))
+            notices.append(Notice("few-units", text))
         ways, least, tests = 1 << self.units, 2 / (1 << self.units), len(self.p)
         if tests and ways <= draw.resamples and least > 0.001:
             text = f"with {self.units:,} {self.over} there are only {ways:,} permutations: no p-value can be below "
             corrected = f", or below {min(1.0, least * tests):.2g} with Holm's correction" if tests > 1 else ""
             grave = least * tests > LEVEL
-            found.append(Notice("smallest-p", f"{text}{least:.2g}{corrected}", grave=grave))
+            notices.append(Notice("smallest-p", f"{text}{least:.2g}{corrected}", grave=grave))
         if self.against == "best" and len(self.systems) > 2:
             text = (
                 "the best system was chosen by these very scores: on other data another one may be the best, see ranks"
             )
-            found.append(Notice("best-chosen", text))
-        return found
+            notices.append(Notice("best-chosen", text))
+        return notices
 
 
 def compare_clips(
@@ -476,10 +446,13 @@ def compare_clips(
     clips = common([case.score.clips for case in cases])
     scores: list[Any] = [case.score.take(clips) for case in cases]
     shared = [dataclasses.replace(case, score=score) for case, score in zip(cases, scores, strict=True)]
-    first, unit_of, each_clip = shared[0], units_of(clips, draw.over), np.eye(len(clips))
+    first, unit_of, rooms, alike = shared[0], units_of(clips, draw.over), len(rooms_of(clips)), list[Notice]()
+    if draw.over == "clips" and rooms >= FEWEST:
+        text = f"clips of one room are alike: these intervals are about other clips of the same {rooms:,} rooms, and "
+        alike.append(Notice("same-rooms", f"{text}--intervals over=rooms gives those about other rooms"))
     if len(cases) == 1:
         report = first.with_bootstrap(path_of(systems[0]), draw)
-        drawn, notices = dataclasses.asdict(draw), in_order([*report.notices, *_about_rooms(clips, draw)])
+        drawn, notices = dataclasses.asdict(draw), in_order([*report.notices, *alike])
         signature = str(of_comparison([first.signature], drawn))
         settings = drawn | dict(report.settings)
         return dataclasses.replace(report, notices=notices, settings=settings, signature=signature)
@@ -498,28 +471,27 @@ def compare_clips(
         int(unit_of.max()) + 1,
         draw.over,
         deciding,
-        np.min([score.pooled_support(draw.over) for score in scores], axis=0),
+        np.min([score.support(draw.over)[:, 0] for score in scores], axis=0),
         np.any([score.weak(draw.over) for score in scores], axis=0),
         against,
     )
     tables = [_by_class(contest, classes, report.table("classes"))] if classes.p.size else []
     if most:
-        alone, without = (
-            np.array([each[:, deciding] for each in measures])
-            for measures in ((score.alone() for score in scores), (score.scores(1 - each_clip) for score in scores))
-        )
+        alone = np.array([score.alone()[:, deciding] for score in scores])
+        without = np.array([score.scores(1 - np.eye(len(clips)))[:, deciding] for score in scores])
         tables.append(contest.clips(clips, scores[0].references_by_clip.tolist(), alone, without, most))
-    same = same_systems(
-        names,
-        lambda a, b: np.array_equal(whole.drawn[:, a], whole.drawn[:, b], equal_nan=True),
-        "the same scores in every resample",
-    )
-    about = [*same]
+    about = [
+        *same_systems(
+            names,
+            lambda a, b: np.array_equal(whole.drawn[:, a], whole.drawn[:, b], equal_nan=True),
+            "the same scores in every resample",
+        )
+    ]
     missing = zip(names, (len(case.score.clips) - len(clips) for case in cases), strict=True)
     if more := ", ".join(f"{name} {count:,}" for name, count in missing if count):
         text = f"compared over the clips that all systems have; left out are clips of {more}"
         about.append(Notice("common-clips", text, grave=True))
-    about += [*contest.notices(draw), *_about_rooms(clips, draw)]
+    about += [*contest.notices(draw), *alike]
     if contest.units >= FEWEST:
         about += said_of(names, [[*case.unsure(draw.over)] for case in shared])
     return contest.report(
@@ -534,12 +506,5 @@ def _by_class(contest: Contest, classes: PairedScores, table: Table) -> Table:
     rows = tuple(row[:2] for row in table.rows)
     table = Table("classes", title, table.columns[:2], rows, aside=True)
     p = np.where([references != 0 for _, references in rows], classes.p, np.nan)
-    gains = [(classes.values[other] - classes.values[one]).tolist() for one, other in contest.pairs]
+    gains = [(classes.values[second] - classes.values[first]).tolist() for first, second in contest.pairs]
     return contest.parts(table, column, classes.values, p, gains)
-
-
-def _about_rooms(clips: Sequence[str], draw: Resampling) -> Iterator[Notice]:
-    rooms = len(rooms_of(clips))
-    if draw.over == "clips" and rooms >= FEWEST:
-        text = f"clips of one room are alike: these intervals are about other clips of the same {rooms:,} rooms, and "
-        yield Notice("same-rooms", f"{text}--intervals over=rooms gives those about other rooms")

@@ -60,7 +60,7 @@ class Polygon(NamedTuple):
 
 def polygons(shape: Outline) -> list[Polygon]:
     """Return the polygons in pixels; one that crosses the left edge of the panorama goes on beyond the right one."""
-    found = []
+    parts = []
     start = 0
     for end in shape.ends:
         points, start = shape.points[start:end], end
@@ -73,8 +73,8 @@ def polygons(shape: Outline) -> list[Polygon]:
             widest = np.argmax(gaps)
             if gaps[widest] > WIDTH / 2:
                 x = np.where(x <= across[widest], x + WIDTH, x)
-        found.append(Polygon(x, y, points[:, 2]))
-    return found
+        parts.append(Polygon(x, y, points[:, 2]))
+    return parts
 
 
 def draw(parts: list[Polygon]) -> Floats:
@@ -93,7 +93,11 @@ def draw(parts: list[Polygon]) -> Floats:
 
 def _draw_polygon(part: Polygon, canvas: Floats) -> Floats:
     if len(part.x) >= 3:
-        left, right, top, bottom = _grid(part)
+        ends = []  # the first pixel in the box around it and the one after the last
+        for values, size in ((part.x, 2 * WIDTH), (part.y, HEIGHT)):
+            low, high = float(values.min()), float(values.max())
+            ends += [min(max(int(np.ceil(low - _NEAR)), 0), size), max(min(int(np.floor(high + _NEAR)) + 1, size), 0)]
+        left, right, top, bottom = ends
         try:
             # as griddata does it; pixels row by row, since the search for a triangle starts where the last one ended
             field = LinearNDInterpolator(
@@ -109,32 +113,18 @@ def _draw_polygon(part: Polygon, canvas: Floats) -> Floats:
                     window = drawn[top:bottom, start - shift : stop - shift]
                     np.maximum(window, values[:, start - left : stop - left], out=window)
             return drawn
-    rows, columns = _pixels(part.y, HEIGHT), _pixels(part.x, 2 * WIDTH)
-    for row, column, energy in zip(rows, columns, part.energy, strict=True):
-        canvas[row, column % WIDTH] = max(canvas[row, column % WIDTH], energy)
+    for x, y, energy in zip(part.x.tolist(), part.y.tolist(), part.energy, strict=True):
+        # the nearest pixel, of two the even one
+        row, column = min(max(round(y), 0), HEIGHT - 1), min(max(round(x), 0), 2 * WIDTH - 1) % WIDTH
+        canvas[row, column] = max(canvas[row, column], energy)
     return canvas
 
 
-def _grid(part: Polygon) -> tuple[int, int, int, int]:
-    """Return the pixels in the box around a polygon: first column and the one after the last, and the same of rows."""
-    ends = []
-    for values, size in ((part.x, 2 * WIDTH), (part.y, HEIGHT)):
-        low, high = float(values.min()), float(values.max())
-        ends += [min(max(int(np.ceil(low - _NEAR)), 0), size), max(min(int(np.floor(high + _NEAR)) + 1, size), 0)]
-    left, right, top, bottom = ends
-    return left, right, top, bottom
-
-
-def _pixels(values: Floats, size: int) -> list[int]:
-    """Return the nearest pixels, of two the even one."""
-    return [min(max(round(value), 0), size - 1) for value in values.tolist()]
-
-
 class EnergyMap:
-    """The map of an outline, drawn when it is looked at."""
+    """The map of an outline, from the bytes of its points; drawn when it is looked at."""
 
-    def __init__(self, shape: Outline) -> None:
-        self.polygons = polygons(shape)
+    def __init__(self, points: bytes, ends: tuple[int, ...]) -> None:
+        self.polygons = polygons(Outline(np.frombuffer(points, np.float32).reshape(-1, 3), ends))
 
     @cached_property
     def pixels(self) -> Floats:
@@ -158,9 +148,7 @@ class EnergyMap:
         return beside and top <= lower and upper <= bottom
 
 
-@lru_cache(maxsize=_KEPT)
-def _map_of(points: bytes, ends: tuple[int, ...]) -> EnergyMap:
-    return EnergyMap(Outline(np.frombuffer(points, np.float32).reshape(-1, 3), ends))
+_map_of = lru_cache(maxsize=_KEPT)(EnergyMap)
 
 
 def compared(pairs: Iterable[tuple[Outline, Outline]]) -> tuple[Floats, Floats]:
@@ -251,17 +239,14 @@ class Annotations:
         start = ends[0]
         return Outline(self.single[start : ends[-1]], tuple((ends[1:] - start).tolist()))
 
-    def groups(self) -> dict[tuple[int, int], list[int]]:
-        """Return the rows of each frame and class, both in the order of the file."""
-        found: dict[tuple[int, int], list[int]] = {}
-        for row, key in enumerate(zip(self.frames, self.classes, strict=True)):
-            found.setdefault(key, []).append(row)
-        return found
-
 
 def paired(labels: Annotations, detections: Annotations, classes: int) -> Detections:
     """Return the detections of a clip with the label that each is paired with, for the largest sum of overlaps."""
-    of_label, of_detection = labels.groups(), detections.groups()
+    of_label: dict[tuple[int, int], list[int]] = {}  # rows of each frame and class, both in the order of the file
+    of_detection: dict[tuple[int, int], list[int]] = {}
+    for side, rows_of in ((labels, of_label), (detections, of_detection)):
+        for row, key in enumerate(zip(side.frames, side.classes, strict=True)):
+            rows_of.setdefault(key, []).append(row)
     references = np.zeros(classes, np.int64)
     for (_, number), rows in of_label.items():
         if 0 <= number < classes:
@@ -350,11 +335,11 @@ class MapScores:
         self.clip: Ints = np.repeat(np.arange(len(every)), sizes)
         #: labels, sums of Pearson r and pairs that have one, shape [clips, classes]
         self.references = np.array([clip.references for clip in every], np.float64)
-        known, classes = np.flatnonzero(~np.isnan(r)), self.references.shape[1]
-        place = self.clip[known] * classes + self.class_id[known]
+        correlated, classes = np.flatnonzero(~np.isnan(r)), self.references.shape[1]
+        place = self.clip[correlated] * classes + self.class_id[correlated]
         self.r, self.pairs = (
             np.bincount(place, values, self.references.size).astype(np.float64).reshape(-1, classes)
-            for values in (r[known], None)
+            for values in (r[correlated], None)
         )
 
     def take(self, clips: Sequence[str]) -> MapScores:
@@ -370,31 +355,34 @@ class MapScores:
         """Return the scores of each clip by itself."""
         return self.scores(np.eye(len(self.clips)))
 
-    def pooled_support(self, over: Over = "clips") -> Floats:
-        """Return on how many clips, or rooms, each score rests in effect, shape [scores]."""
+    def support(self, over: Over = "clips") -> Floats:
+        """Return on how many clips, or rooms, each score rests in effect, shape [scores, 1]."""
         support = effective(self.references.sum(axis=1), units_of(self.clips, over))
-        return np.full(len(THRESHOLDS) + 2, support)
+        return np.full((len(THRESHOLDS) + 2, 1), support)
 
     def few_classes(self, over: Over) -> int:
         """Return how many classes of a mean over classes rest on too few clips, or rooms."""
-        held = effective(self.references, units_of(self.clips, over))
-        return int(np.count_nonzero((held > 0) & (held < FEWEST))) if self.average == "macro" else 0
+        support = effective(self.references, units_of(self.clips, over))
+        return int(np.count_nonzero((support > 0) & (support < FEWEST))) if self.average == "macro" else 0
 
     def weak(self, over: Over) -> Any:
         """Return which scores rest on few clips in effect, or on a class that too few tell about."""
-        return (self.pooled_support(over) < ENOUGH) | (self.few_classes(over) > 0)
-
-    def of_class(self, number: int) -> Ints:
-        """Return the detections of a class."""
-        return np.flatnonzero(self.class_id == number)
+        return (self.support(over)[:, 0] < ENOUGH) | (self.few_classes(over) > 0)
 
     def scores(self, weights: Floats) -> Floats:
         """Return mAP, AP at each threshold and Pearson r where clips have *weights*, shape [batch, clips]."""
         step = max(1, _BATCH // max(1, len(self.clip)))
-        batches = (weights[start : start + step] for start in range(0, len(weights), step))
-        return np.concatenate(
-            [self._macro(batch) if self.average == "macro" else self._micro(batch) for batch in batches]
-        )
+        scores = []
+        for batch in (weights[start : start + step] for start in range(0, len(weights), step)):
+            if self.average == "macro":
+                values = self.by_class(batch)
+                counted = (batch @ self.references > 0)[:, :, None] & ~np.isnan(values)
+                scores.append(_share(np.where(counted, values, 0.0).sum(axis=1), counted.sum(axis=1)))
+            else:
+                references, pairs, r = ((batch @ sums).sum(axis=1) for sums in (self.references, self.pairs, self.r))
+                precision = self._precision(batch, np.arange(len(self.clip)), references)
+                scores.append(np.column_stack((precision.mean(axis=1), precision, _share(r, pairs))))
+        return np.concatenate(scores)
 
     def exchanged(self, other: MapScores) -> Callable[[Floats], Floats]:
         """Return what makes the differences from *other* where some clips change sides."""
@@ -409,19 +397,12 @@ class MapScores:
     def by_class(self, weights: Floats) -> Floats:
         """Return the same scores for each class, shape [batch, classes, scores]; NaN where it has no labels."""
         references, pairs, r = (weights @ sums for sums in (self.references, self.pairs, self.r))
-        aps = [self._precision(weights, self.of_class(n), each) for n, each in enumerate(references.T)]
+        aps = [
+            self._precision(weights, np.flatnonzero(self.class_id == number), each)
+            for number, each in enumerate(references.T)
+        ]
         precision = np.stack(aps, axis=1)
         return np.dstack((precision.mean(axis=2), precision, _share(r, pairs)))
-
-    def _macro(self, weights: Floats) -> Floats:
-        values = self.by_class(weights)
-        known = (weights @ self.references > 0)[:, :, None] & ~np.isnan(values)
-        return _share(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
-
-    def _micro(self, weights: Floats) -> Floats:
-        references, pairs, r = ((weights @ sums).sum(axis=1) for sums in (self.references, self.pairs, self.r))
-        aps = self._precision(weights, np.arange(len(self.clip)), references)
-        return np.column_stack((aps.mean(axis=1), aps, _share(r, pairs)))
 
     def _precision(self, weights: Floats, rows: Ints, references: Floats) -> Floats:
         """Return AP at each threshold; 0 where there are labels and no detection."""

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from seldio.catalogues.parts import Part
 from seldio.check.labels import Faults
@@ -20,6 +20,7 @@ from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import get as get_format
 from seldio.geometry import Ints
+from seldio.parallel import parallel_map
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging.maps import (
@@ -31,7 +32,6 @@ from seldio.scores.imaging.maps import (
     Annotations,
     Average,
     Detections,
-    Floats,
     MapScores,
     paired,
     tied,
@@ -48,7 +48,7 @@ from seldio.scores.resampling import (
     units_of,
 )
 from seldio.scores.seld.counting import WORD
-from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, settled
+from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, shared_parts
 from seldio.scores.seld.scoring import by_clip
 from seldio.scores.signatures import Signature, of_total, signature
 from seldio.text import listed, plural, printable
@@ -74,29 +74,13 @@ _PAIRS = Column("pairs", "pairs", "", 0, None, "pairs that have a Pearson r")
 PREDICTION, SKIPPED, LARGEST = "X.json", "X_inference.json", 20 << 20
 
 
-def facts_of(side: Annotations, classes: int) -> Counter[str]:
-    """Return how many rows of a clip are notable, and why."""
-    ends = side.polygons[side.rows]
-    full = np.flatnonzero(np.diff(ends))
-    peaks = np.maximum.reduceat(side.single[:, 2], ends[full]) if len(full) else np.zeros(0)
-    owner = np.repeat(np.arange(len(side)), np.diff(side.rows))
-    large = np.bincount(owner[np.diff(side.polygons) >= 3], minlength=len(side))
-    return Counter(
-        rows=len(side),
-        unscored=side.unscored,
-        empty=len(side) - int(np.count_nonzero(peaks > 0)),
-        thin=int(np.count_nonzero((peaks > 0) & (large[full] == 0))),
-        foreign=sum(not 0 <= number < classes for number in side.classes),
-    )
-
-
 @dataclasses.dataclass(frozen=True)
 class ImagingCase:
     """A score, with all that tables and notices may look at."""
 
     score: MapScores
     labels: Sequence[str]  # name of each class
-    reference: Counter[str]  # see :func:`facts_of`
+    reference: Counter[str]  # how many rows are notable, and why
     prediction: Counter[str]
     files: Sequence[tuple[str, int]]  # names and bytes of the predictions
     left_out: tuple[int, int]  # clips not counted, for want of a prediction and for want of a reference
@@ -104,11 +88,6 @@ class ImagingCase:
     forced: Sequence[str]  # errors in the data, which is scored all the same
     by_clip: bool  # whether the scores of each clip are shown
     signature: Signature
-
-    @cached_property
-    def whole(self) -> Floats:
-        """A weight of 1 for each clip, shape [1, clips]."""
-        return np.ones((1, len(self.score.clips)))
 
     @cached_property
     def references(self) -> Ints:
@@ -122,18 +101,35 @@ class ImagingCase:
 
     def report(self, system: str) -> ScoreReport:
         """Return the report on this score."""
-        average = self.score.average
+        score, whole = self.score, np.ones((1, len(self.score.clips)))
+        averages: tuple[tuple[Cell, ...], ...] = tuple(
+            (name, *MapScores(score.detections, name).scores(whole)[0].tolist()) for name in AVERAGES
+        )
+        meaning = Column("average", "average", "", 0, None, "macro: mean over classes; micro: all detections together")
+        counts = zip(self.labels, self.references.tolist(), self.detections.tolist(), strict=True)
+        numbers = zip(score.by_class(whole)[0].tolist(), score.pairs.sum(axis=0).astype(int).tolist(), strict=True)
+        classes = [(*row, *values, pairs) for row, (values, pairs) in zip(counts, numbers, strict=True) if any(row[1:])]
+        heads = (Column("class", "class"), _REFERENCES, _DETECTIONS, *SCORES, _PAIRS)
+        overall = ((system, *score.scores(whole)[0].tolist()),)
+        tables = [
+            Table("overall", "overall", (Column("system", "system"), *SCORES), overall),
+            Table("averages", "by average", (meaning, *SCORES), averages),
+            Table("classes", "by class", heads, tuple(classes)),
+        ]
+        if self.by_clip:
+            each = zip(score.clips, score.references_by_clip.tolist(), score.alone().tolist(), strict=True)
+            rows = tuple((clip, count, *values) for clip, count, values in each)
+            tables.append(Table("clips", "by clip", (Column("clip", "clip"), _REFERENCES, *SCORES), rows))
         thresholds = ", ".join(f"{value:g}" for value in THRESHOLDS)
-        settings = {"average": average, "iou": thresholds, "program": PROGRAM}
-        over = f"{plural(len(self.score.clips), 'clip')}, {len(self.labels)} classes, {average} average"
+        over = f"{plural(len(score.clips), 'clip')}, {len(self.labels)} classes, {score.average} average"
         return ScoreReport(
             system,
             PROFILE,
             TITLE,
             over,
-            tables(system, self),
+            tuple(tables),
             self.notices(),
-            settings,
+            {"average": score.average, "iou": thresholds, "program": PROGRAM},
             str(self.signature),
             lead=SCORES[0].name,
         )
@@ -149,9 +145,9 @@ class ImagingCase:
             UsageError: a clip has no room.
         """
         report, unit_of = self.report(system), units_of(self.score.clips, draw.over)
-        units, support = int(unit_of.max()) + 1, self.score.pooled_support(draw.over)
+        units, support = int(unit_of.max()) + 1, self.score.support(draw.over)[:, 0]
         ends = interval(resampled(self.score, draw, unit_of), units)
-        values = self.score.scores(self.whole)[0]
+        values = self.score.scores(np.ones((1, len(self.score.clips))))[0]
         cells = interval_cells(values, *ends, support >= FEWEST, self.score.weak(draw.over))
         title = f"overall, 95 % confidence intervals by bootstrap over {draw.over}"
         table = dataclasses.replace(report.tables[0], title=title, rows=((system, *cells),))
@@ -163,7 +159,7 @@ class ImagingCase:
 
     def unsure(self, over: Over) -> Iterator[Notice]:
         """Yield whether resamples can be without classes, which moves the mean over classes, or clips are few."""
-        support, few = float(self.score.pooled_support(over)[0]), self.score.few_classes(over)
+        support, few = float(self.score.support(over)[0, 0]), self.score.few_classes(over)
         if few and support >= FEWEST:
             text = (
                 f"* {plural(few, 'class', 'classes')} in fewer than {FEWEST} {over} in effect: resamples without them "
@@ -173,33 +169,6 @@ class ImagingCase:
             yield Notice("few-clips", text, grave=True)
         elif FEWEST <= support < ENOUGH:
             yield Notice("weak-intervals", f"* {support:.1f} {over} in effect: read intervals as those of 90 %")
-
-
-# --- tables ------------------------------------------------------------------------------------------------
-
-
-def tables(system: str, case: ImagingCase) -> tuple[Table, ...]:
-    """Return all tables of a score, the overall one first."""
-    score, whole = case.score, case.whole
-    overall = (system, *score.scores(whole)[0].tolist())
-    averages: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, *MapScores(score.detections, name).scores(whole)[0].tolist()) for name in AVERAGES
-    )
-    meaning = Column("average", "average", "", 0, None, "macro: mean over classes; micro: all detections together")
-    counts = zip(case.labels, case.references.tolist(), case.detections.tolist(), strict=True)
-    numbers = zip(score.by_class(whole)[0].tolist(), score.pairs.sum(axis=0).astype(int).tolist(), strict=True)
-    classes = [(*row, *values, pairs) for row, (values, pairs) in zip(counts, numbers, strict=True) if any(row[1:])]
-    heads = (Column("class", "class"), _REFERENCES, _DETECTIONS, *SCORES, _PAIRS)
-    found = [
-        Table("overall", "overall", (Column("system", "system"), *SCORES), (overall,)),
-        Table("averages", "by average", (meaning, *SCORES), averages),
-        Table("classes", "by class", heads, tuple(classes)),
-    ]
-    if case.by_clip:
-        each = zip(score.clips, score.references_by_clip.tolist(), score.alone().tolist(), strict=True)
-        rows = tuple((clip, count, *values) for clip, count, values in each)
-        found.append(Table("clips", "by clip", (Column("clip", "clip"), _REFERENCES, *SCORES), rows))
-    return tuple(found)
 
 
 # --- notices -----------------------------------------------------------------------------------------------
@@ -230,13 +199,28 @@ def _notices(case: ImagingCase) -> Iterator[Notice]:
             yield Notice("empty-maps", f"{text} other", grave=rows["empty"] > 0.1 * rows["rows"])
     if given["unscored"]:
         yield Notice("no-score", f"{plural(given['unscored'], 'detection')} without a score: 0 counts", grave=True)
-    yield from _about_ties(case)
+    score, macro = case.score, case.score.average == "macro"
+    groups = [(np.arange(len(score.clip)), int(case.references.sum()))]
+    if macro:
+        by_class = enumerate(case.references.tolist())
+        groups = [(np.flatnonzero(score.class_id == number), count) for number, count in by_class]
+    ties = [tied(score.overlap[rows], score.score[rows], count) for rows, count in groups]
+    if count := sum(number for number, *_ in ties):
+        # classes with labels and no detection have AP 0
+        absent = int(((case.references > 0) & (case.detections == 0)).sum()) if macro else 0
+        ends = [[bounds[place] for bounds in ties if not np.isnan(bounds[place])] for place in (1, 2)]
+        low, high = (sum(values) / (len(values) + absent) for values in ends)
+        text = (
+            f"{plural(count, 'detection')} with the score of another that is right where they are wrong: the program "
+            f"sorts them in an order that is left open, so that mAP is anything from {low:.4f} to {high:.4f}"
+        )
+        yield Notice("equal-scores", text, grave=high - low > 0.001)
     unlabelled = (case.references == 0) & (case.detections > 0)
     if unlabelled.any():
-        count = plural(int(case.detections[unlabelled].sum()), "detection")
+        detections = plural(int(case.detections[unlabelled].sum()), "detection")
         names = listed([label for label, chosen in zip(case.labels, unlabelled, strict=True) if chosen], 5)
-        text = f"{count} of {names}, of which there is no label: they cost nothing in the mean over classes"
-        yield Notice("unlabelled-classes", text, grave=case.score.average == "macro")
+        text = f"{detections} of {names}, of which there is no label: they cost nothing in the mean over classes"
+        yield Notice("unlabelled-classes", text, grave=macro)
     undetected = (case.references > 0) & (case.detections == 0)
     if undetected.any():
         names = listed([label for label, chosen in zip(case.labels, undetected, strict=True) if chosen], 5)
@@ -270,25 +254,6 @@ def _about_files(case: ImagingCase) -> Iterator[Notice]:
     if missing:
         text = f"{plural(missing, 'clip')} of the reference without prediction left out, as the program does silently: "
         yield Notice("missing-clips", f"{text}a system that submits only what it does well scores higher", grave=True)
-
-
-def _about_ties(case: ImagingCase) -> Iterator[Notice]:
-    score, macro = case.score, case.score.average == "macro"
-    groups = [(np.arange(len(score.clip)), int(case.references.sum()))]
-    if macro:
-        groups = [(score.of_class(number), count) for number, count in enumerate(case.references.tolist())]
-    found = [tied(score.overlap[rows], score.score[rows], count) for rows, count in groups]
-    count = sum(ties for ties, *_ in found)
-    if count:
-        # classes with labels and no detection have AP 0
-        absent = int(((case.references > 0) & (case.detections == 0)).sum()) if macro else 0
-        ends = [[bounds[place] for bounds in found if not np.isnan(bounds[place])] for place in (1, 2)]
-        low, high = (sum(values) / (len(values) + absent) for values in ends)
-        text = (
-            f"{plural(count, 'detection')} with the score of another that is right where they are wrong: the program "
-            f"sorts them in an order that is left open, so that mAP is anything from {low:.4f} to {high:.4f}"
-        )
-        yield Notice("equal-scores", text, grave=high - low > 0.001)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -371,22 +336,38 @@ def scored_maps(
                 )
         held = compared.prediction.held
         files = {file.clip: file.entry for file in held.files} if isinstance(held, Part) else {}
-        skipped = _skipped(compared.clips, {clip: entry.name for clip, entry in files.items()})
-        compared = compared._replace(clips=[clip for clip in compared.clips if clip not in skipped])
-        parts = [*compared.each(partial(_counted, len(classes)), "scoring")]
+        ending = SKIPPED.removeprefix("X")
+        skipped = {clip: files[clip].name for clip in compared.clips if clip in files}
+        skipped = {clip: name for clip, name in skipped.items() if name.endswith(ending)}
+        if skipped and len(skipped) == len(compared.clips):
+            raise DataError(
+                f"all {plural(len(skipped), 'file')} of predictions are called {SKIPPED}: the program of {PROFILE} "
+                f"leaves them out, since it looks for labels called {SKIPPED.replace('.json', '_std.json')}: nothing "
+                f"is left to score. Call them {PREDICTION}"
+            )
+        scored = [clip for clip in compared.clips if clip not in skipped]
+        shared = shared_parts(truth, compared.prediction, scored)
+        # what is packed would be unpacked anew by other processes
+        here = any(isinstance(side.held, Part) and side.held.packed for side in (truth, compared.prediction))
+        work = partial(_counted, len(classes))
+        parts = [*parallel_map(work, shared, what="scoring", size=attrgetter("size"), here=here)]
         wrong, amiss = (sum(faults, start=Faults()) for faults in zip(*(part[1:] for part in parts), strict=True))
-        forced = [str(error) for error in settled([(truth, wrong), (compared.prediction, amiss)], options.force)]
+        errors = [
+            error
+            for side, faults in ((truth, wrong), (compared.prediction, amiss))
+            for error in (side.faults + faults).settle(options.force)
+        ]
     clips = [clip for counted, *_ in parts for clip in counted]
     digests = (of_total(sum(clip.digests[side] for clip in clips) & WORD) for side in (0, 1))
     return ImagingCase(
-        MapScores({name: clip.detections for name, clip in zip(compared.clips, clips, strict=True)}, average),
+        MapScores({name: clip.detections for name, clip in zip(scored, clips, strict=True)}, average),
         [classes.label(number) for number in range(len(classes))],
         sum((clip.reference for clip in clips), Counter()),
         sum((clip.prediction for clip in clips), Counter()),
         [(entry.name, entry.size) for entry in files.values()],
         compared.left_out,
         [*skipped.values()],
-        forced,
+        [str(error) for error in errors],
         options.by_clip,
         signature(PROFILE, {name: getattr(options, name) for name in _SIGNED}, *digests),
     )
@@ -396,23 +377,6 @@ def scored_maps(
 _SIGNED = ("average", "split", "allow_missing", "force")
 
 
-def _skipped(clips: list[str], names: dict[str, str]) -> dict[str, str]:
-    """Return the files of predictions that the program skips for their names, by clip.
-
-    Raises:
-        DataError: it skips all of them.
-    """
-    ending = SKIPPED.removeprefix("X")
-    skipped = {clip: names[clip] for clip in clips if names.get(clip, "").endswith(ending)}
-    if skipped and len(skipped) == len(clips):
-        raise DataError(
-            f"all {plural(len(skipped), 'file')} of predictions are called {SKIPPED}: the program of {PROFILE} leaves "
-            f"them out, since it looks for labels called {SKIPPED.replace('.json', '_std.json')}: nothing is left to "
-            f"score. Call them {PREDICTION}"
-        )
-    return skipped
-
-
 # --- counting, a part after the other ---------------------------------------------------------------
 
 
@@ -420,9 +384,13 @@ class CountedClip(NamedTuple):
     """A clip, without its maps."""
 
     detections: Detections
-    reference: Counter[str]  # what is notable about its labels, see :func:`~seldio.scores.imaging.score_maps.facts_of`
+    reference: Counter[str]  # how many of its labels are notable, and why
     prediction: Counter[str]
     digests: tuple[int, int]  # of the rows of both sides
+
+
+#: Columns of a map's row, as its digest has them.
+_MARKED = ("frame", "class_id", "source", "azimuth", "elevation", "distance", "score")
 
 
 def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], Faults, Faults]:
@@ -432,28 +400,36 @@ def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], Faults,
         InvalidData: something in a file is wrong.
     """
     (labels, wrong), (outputs, amiss) = rows_of(part.first), rows_of(part.second)
-    references, predictions = by_clip(labels), by_clip(outputs)
-    found = []
+    tables, counted = (by_clip(labels), by_clip(outputs)), []
     for clip in part.clips:
-        tables = references.get(clip), predictions.get(clip)
-        a, b = map(Annotations, tables)
-        digests = digest_of_maps(clip, tables[0], a), digest_of_maps(clip, tables[1], b)
-        found.append(CountedClip(paired(a, b, classes), facts_of(a, classes), facts_of(b, classes), digests))
-    return found, wrong, amiss
-
-
-def digest_of_maps(clip: str, table: pa.Table | None, side: Annotations) -> int:
-    """Return a digest of a clip's rows with their maps, in any order; see :func:`.counting.digest`."""
-    name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
-    total = int.from_bytes(sha256(name).digest()[:8], "little")
-    known = [] if table is None else [table[field] for field in _MARKED if field in table.column_names]
-    columns = [np.round(np.asarray(to_numpy(column), np.float64), 6) + 0.0 for column in known]
-    for row, values in enumerate(zip(*columns, strict=True)):
-        points, ends = side.shape(row)
-        text = name + np.array([*values, *ends]).tobytes() + points.tobytes()
-        total += int.from_bytes(sha256(text).digest()[:8], "little")
-    return total & WORD
-
-
-#: Columns of a map's row.
-_MARKED = ("frame", "class_id", "source", "azimuth", "elevation", "distance", "score")
+        name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
+        sides, facts, digests = [], [], []
+        for table in (side.get(clip) for side in tables):
+            side = Annotations(table)
+            ends = side.polygons[side.rows]
+            full = np.flatnonzero(np.diff(ends))
+            peaks = np.maximum.reduceat(side.single[:, 2], ends[full]) if len(full) else np.zeros(0)
+            owner = np.repeat(np.arange(len(side)), np.diff(side.rows))
+            large = np.bincount(owner[np.diff(side.polygons) >= 3], minlength=len(side))
+            sides.append(side)
+            facts.append(
+                Counter(
+                    rows=len(side),
+                    unscored=side.unscored,
+                    empty=len(side) - int(np.count_nonzero(peaks > 0)),
+                    thin=int(np.count_nonzero((peaks > 0) & (large[full] == 0))),
+                    foreign=sum(not 0 <= number < classes for number in side.classes),
+                )
+            )
+            # of the rows with their maps, in any order; see counting.digest
+            total = int.from_bytes(sha256(name).digest()[:8], "little")
+            columns = [] if table is None else [table[field] for field in _MARKED if field in table.column_names]
+            numbers = [np.round(np.asarray(to_numpy(column), np.float64), 6) + 0.0 for column in columns]
+            for row, values in enumerate(zip(*numbers, strict=True)):
+                points, stops = side.shape(row)
+                text = name + np.array([*values, *stops]).tobytes() + points.tobytes()
+                total += int.from_bytes(sha256(text).digest()[:8], "little")
+            digests.append(total & WORD)
+        (a, b), (label_facts, facts_of_detections), (first, second) = sides, facts, digests
+        counted.append(CountedClip(paired(a, b, classes), label_facts, facts_of_detections, (first, second)))
+    return counted, wrong, amiss

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seldio.changes import BETWEEN_SIDES, Change, classes_permuted, directions, shifted
 from seldio.scores.resampling import rooms_of
-from seldio.scores.seld.counting import FOLDED, EventFrames, Floats, Ints, Thresholds
+from seldio.scores.seld.counting import EventFrames, Floats, Ints, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.scoring import SeldScore, count_sides
 from seldio.text import listed, printable
@@ -63,16 +63,26 @@ def probable_causes(
     """
     tried = np.flatnonzero(np.isin(score.clips, sampled(score.clips)))
     a, b = (_of_clips(side, tried) for side in (reference, prediction))
-    trial = Trial(_sample(a), _sample(b), len(tried), classes, score.profile, limits)
-    found = _suspects(trial, tried, score)
-    if not found and (frames := _shift(a, b)):
-        found = [Suspect(shifted(frames), np.arange(len(score.clips)), least=_SHIFTED)]
-    for change, clips, where, moved, least in found:
+    sample = []  # every fifth frame of the beginnings of clips
+    for side in (a, b):
+        chosen = (side.frame >= 0) & (side.frame < FRAMES) & (side.frame % STEP == STEP // 2)
+        sample.append(side.take(chosen & (side.class_id >= 0)))
+    first, second = sample
+    trial = Trial(first, second, len(tried), classes, score.profile, limits)
+    suspects = _suspects(trial, tried, score)
+    if not suspects and (frames := _shift(a, b)):
+        suspects = [Suspect(shifted(frames), np.arange(len(score.clips)), least=_SHIFTED)]
+    for change, clips, where, moved, least in suspects:
         rows = applied(change, _of_clips(prediction, clips if moved is None else clips[moved]))
         again = count_sides(_of_clips(reference, clips), rows, score.profile, limits, classes, len(clips))
-        old, new = (_f(score, counts, bool(where)) for counts in (score.counts[clips], again))
-        if new > least * old:
-            yield ProbableCause(change, where, old, new)
+        f = []
+        for counts in (score.counts[clips], again):
+            total = counts.sum(axis=0, keepdims=True)
+            # of some clips, over the classes that they have
+            values = score.present(total) if where else score.profile.score(total, score.average)[:, :, 0]
+            f.append(float(values[0, score.profile.names.index("F")]))
+        if f[1] > least * f[0]:
+            yield ProbableCause(change, where, *f)
 
 
 def sampled(clips: Iterable[str]) -> list[str]:
@@ -88,30 +98,14 @@ def _of_clips(side: EventFrames, clips: Ints) -> EventFrames:
     return moved.take(np.flatnonzero(moved.clip >= 0))
 
 
-def _f(score: SeldScore, counts: Floats, some: bool) -> float:
-    """Return the F-score of *counts*, over the classes that they have where these are of *some* clips only."""
-    total = counts.sum(axis=0, keepdims=True)
-    values = score.present(total) if some else score.profile.score(total, score.average)[:, :, 0]
-    return float(values[0, score.profile.names.index("F")])
-
-
 def applied(change: Change, side: EventFrames) -> EventFrames:
     """Return events with a change undone, which concerns the columns that they have."""
-    return dataclasses.replace(side, **change.undo(_columns(side)))
-
-
-def _columns(side: EventFrames) -> dict[str, Any]:
-    fields = ("frame", "class_id", "azimuth", "elevation", "distance")
-    return {field: values for field in fields if (values := getattr(side, field)) is not None}
+    columns = {field: getattr(side, field) for field in ("frame", "class_id", "azimuth", "elevation", "distance")}
+    undone = change.undo({field: values for field, values in columns.items() if values is not None})
+    return dataclasses.replace(side, **undone)
 
 
 # --- the sample ----------------------------------------------------------------------------------------------
-
-
-def _sample(side: EventFrames) -> EventFrames:
-    """Return every fifth frame of the beginnings of clips."""
-    tried = (side.frame >= 0) & (side.frame < FRAMES) & (side.frame % STEP == STEP // 2)
-    return side.take(tried & (side.class_id >= 0))
 
 
 class Tally(NamedTuple):
@@ -139,7 +133,7 @@ class Trial:
         self.a = reference.take(np.argsort(reference.clip * FRAMES + reference.frame, kind="stable"))
         self.b, self.clips, self.classes = prediction, clips, classes
         self.profile, self.limits = profile, limits
-        self.folded = profile.measure is FOLDED
+        self.folded = profile.measure == "folded"
         fields = {"azimuth", "class_id", *profile.needs} | (set() if self.folded else {"elevation"})
         self.changes = [change for change in BETWEEN_SIDES if change.needs in fields]
         self.relative = np.isfinite(limits.relative) and "distance" in fields
@@ -158,14 +152,17 @@ class Trial:
         return self if wanted.all() else Trial(a, b, self.clips, self.classes, self.profile, self.limits)
 
     def _places(self, side: EventFrames) -> Floats:
-        vectors = directions(_columns(side))
+        columns = {"azimuth": side.azimuth}
+        if side.elevation is not None:
+            columns["elevation"] = side.elevation
+        vectors = np.asarray(directions(columns))
         if self.folded:
             vectors[0] = np.abs(vectors[0])
-        return np.asarray(vectors)
+        return vectors
 
     def _sums(self, side: EventFrames, rows: Bools) -> Ints:
-        known = rows & (side.class_id >= 0) & (side.class_id < self.classes)
-        cells = side.clip[known] * self.classes + side.class_id[known]
+        counting = rows & (side.class_id >= 0) & (side.class_id < self.classes)
+        cells = side.clip[counting] * self.classes + side.class_id[counting]
         return np.bincount(cells, minlength=self.clips * self.classes).reshape(self.clips, self.classes)
 
     def near(self, b: EventFrames, i: Ints, j: Ints) -> Bools:
@@ -177,17 +174,15 @@ class Trial:
         return np.asarray(near)
 
     def tally(self, b: EventFrames) -> Tally:
-        """Return the counts with predictions changed to *b*."""
+        """Return the counts with predictions changed to *b*: on each side the rows in some pair, of both the fewer."""
         same = self.a.class_id[self.i] == b.class_id[self.j]
         i, j = self.i[same], self.j[same]
-        near = self.near(b, i, j)
-        return Tally(*(self._pairs(b, i[some], j[some]) for some in (near, slice(None))))
-
-    def _pairs(self, b: EventFrames, i: Ints, j: Ints) -> Ints:
-        """Return the smaller number of rows of both sides that are in some pair."""
-        mine, theirs = np.zeros(len(self.a), dtype=bool), np.zeros(len(b), dtype=bool)
-        mine[i], theirs[j] = True, True
-        return np.minimum(self._sums(self.a, mine), self._sums(b, theirs))
+        counts = []
+        for pairs in (self.near(b, i, j), slice(None)):
+            references, predictions = np.zeros(len(self.a), dtype=bool), np.zeros(len(b), dtype=bool)
+            references[i[pairs]], predictions[j[pairs]] = True, True
+            counts.append(np.minimum(self._sums(self.a, references), self._sums(b, predictions)))
+        return Tally(*counts)
 
 
 def near_pairs(a: Ints, b: Ints, reach: int) -> tuple[Ints, Ints]:
@@ -219,9 +214,12 @@ def _suspects(trial: Trial, tried: Ints, score: SeldScore) -> list[Suspect]:
     every, names = np.arange(trial.clips), [score.clips[number] for number in tried.tolist()]
     rooms = {room: np.array(clips) for room, clips in rooms_of(names).items()}
     whole, *units = [any(_bad(trial, clips).values()) for clips in (every, *rooms.values(), *every[:, None])]
+    if not whole and not any(units):
+        return []
     poor = [room for room, bad in zip(rooms, units, strict=False) if bad and 1 < len(rooms[room]) < trial.clips]
     trial = trial.of(every[units[len(rooms) :]] if not whole else every, *(rooms[room] for room in poor))
-    tallies = {change: trial.tally(applied(change, trial.b)) for change in (*trial.changes, *_permuted(trial))}
+    changes = [*trial.changes, *filter(None, [_permuted(trial)])]
+    tallies = {change: trial.tally(applied(change, trial.b)) for change in changes}
     if whole and (change := _best(trial, tallies, every, _PLACED)) is not None:
         return [Suspect(change, np.arange(len(score.clips)))]
     if whole and (exchange := _moved(trial, names)) is not None:
@@ -231,36 +229,28 @@ def _suspects(trial: Trial, tried: Ints, score: SeldScore) -> list[Suspect]:
     for room in poor:
         if (change := _best(trial, tallies, rooms[room], _OF_ROOM)) is not None:
             of_rooms.setdefault(change, []).append(room)
-    explained = {clip for some in of_rooms.values() for room in some for clip in rooms[room].tolist()}
+    explained = {clip for alike in of_rooms.values() for room in alike for clip in rooms[room].tolist()}
     single: dict[Change, list[int]] = {}
     for clip in set(every.tolist()) - explained:
         if (change := _best(trial, tallies, np.array([clip]), _OF_CLIP)) is not None:
             single.setdefault(change, []).append(clip)
-    found = [
-        Suspect(change, np.concatenate([score.rooms[room] for room in some]), listed(some, 3))
-        for change, some in of_rooms.items()
+    clips_of_room = rooms_of(score.clips)
+    suspects = [
+        Suspect(change, np.concatenate([clips_of_room[room] for room in alike]), listed(alike, 3))
+        for change, alike in of_rooms.items()
     ]
-    for change, clips in _agreed(trial, tallies, single):
-        where = f"at least {len(clips)} clips ({listed([printable(names[clip]) for clip in clips], 3)})"
-        found.append(Suspect(change, tried[clips], where))
-    return found
-
-
-def _agreed(
-    trial: Trial, tallies: Mapping[Change, Tally], single: Mapping[Change, list[int]]
-) -> Iterator[tuple[Change, list[int]]]:
-    """Yield the change that single clips agree on, if they do: each alone may be one with a source that is far off.
-
-    Many clips agree, or two of which each fits nearly whole, in several classes.
-    """
+    # a clip alone may be one with a source that is far off: many have to agree on a change, or two of which each fits
+    # nearly whole, in several classes
     for change, clips in single.items():
         after = tallies[change]
         sure = _better(after.true[clips], trial.before.true[clips]).sum(axis=1) >= _SURE
-        whole = sure & (after.true[clips].sum(axis=1) >= _ALL * after.matched[clips].sum(axis=1))
-        others = max((len(some) for other, some in single.items() if other != change), default=0)
+        fitting = sure & (after.true[clips].sum(axis=1) >= _ALL * after.matched[clips].sum(axis=1))
+        others = max((len(alike) for other, alike in single.items() if other != change), default=0)
         many = len(clips) >= max(_CLIPS, _CLEARER * others) and sure.sum() >= _SURE
-        if many or (len(clips) >= max(2, _CLEARER * others) and whole.all()):
-            yield change, clips
+        if many or (len(clips) >= max(2, _CLEARER * others) and fitting.all()):
+            where = f"at least {len(clips)} clips ({listed([printable(names[clip]) for clip in clips], 3)})"
+            suspects.append(Suspect(change, tried[clips], where))
+    return suspects
 
 
 def _bad(trial: Trial, clips: Ints) -> dict[str, bool]:
@@ -270,56 +260,52 @@ def _bad(trial: Trial, clips: Ints) -> dict[str, bool]:
 
 
 def _best(trial: Trial, tallies: Mapping[Change, Tally], clips: Ints, least: float) -> Change | None:
-    """Return the change that fits some clips much better than none, if one does."""
-    bad = _bad(trial, clips)
+    """Return the change that fits some clips much better than none, if one does.
+
+    What a system gets right has to become better by more than chance or a weak system explains.
+    """
     sums = {change: each.true[clips].sum() for change, each in tallies.items()}
-    most = max(sums.values(), default=0)
-    for change, each in tallies.items():
-        if sums[change] >= _AS_GOOD * most:
-            return change if bad[change.improves] and _clear(trial, change, each, clips, least) else None
-    return None
-
-
-def _clear(trial: Trial, change: Change, after: Tally, clips: Ints, least: float) -> bool:
-    """Return whether a change makes what a system gets right better by more than chance or a weak system explains."""
-    placed = change.improves == "place"
+    most_placed = max(sums.values(), default=0)
+    change = next((each for each, total in sums.items() if total >= _AS_GOOD * most_placed), None)
+    if change is None or not _bad(trial, clips)[change.improves]:
+        return None
+    placed, after = change.improves == "place", tallies[change]
     old, new = ((each.true if placed else each.matched)[clips] for each in (trial.before, after))
     most = (after.matched if placed else trial.references)[clips]
     if new.sum() < max(old.sum() + _EVIDENCE, 2 * old.sum(), least * most.sum()):
-        return False
+        return None
     # sources stay where they are, and a system may be wrong about one throughout: others have to agree, and those of
     # another clip, or nearly all
     better, worse = _better(new, old), _better(old, new)
     cells, wide = int(better.sum()), int(better.any(axis=1).sum())
     if len(clips) == 1 < trial.clips:
-        return not worse.any()
+        return None if worse.any() else change
     many = 2 if len(clips) == trial.clips else np.count_nonzero(most.sum(axis=1) >= _CELL) / 2
     agree = wide >= max(2, many) and cells >= max(3, 4 * worse.sum())
-    return bool(agree or (cells >= 2 and new.sum() >= _ALL * most.sum()))
+    return change if agree or (cells >= 2 and new.sum() >= _ALL * most.sum()) else None
 
 
 def _better(new: NDArray[Any], old: NDArray[Any]) -> Bools:
     return (new >= 2 * old) & (new >= old + _CELL)
 
 
-def _permuted(trial: Trial) -> Iterator[Change]:
-    """Yield the exchange of classes that makes most pairs of near rows agree, where that are several classes."""
-    i, j = trial.i, trial.j
-    known = (trial.b.class_id[j] >= 0) & (trial.b.class_id[j] < trial.classes) & (trial.a.class_id[i] < trial.classes)
-    i, j = i[known], j[known]
+def _permuted(trial: Trial) -> Change | None:
+    """Return the exchange of classes that makes most pairs of near rows agree, where that are several classes."""
+    i, j, every = trial.i, trial.j, np.arange(trial.classes)
+    counting = (trial.b.class_id[j] >= 0) & (trial.b.class_id[j] < trial.classes)
+    counting &= trial.a.class_id[i] < trial.classes
+    i, j = i[counting], j[counting]
     near = trial.near(trial.b, i, j)
     pairs = trial.b.class_id[j[near]] * trial.classes + trial.a.class_id[i[near]]
-    shape = trial.classes, trial.classes
-    agreeing = np.bincount(pairs, minlength=trial.classes**2).reshape(shape)
+    agreeing = np.bincount(pairs, minlength=trial.classes**2).reshape(trial.classes, trial.classes)
     others = np.where(np.eye(trial.classes, dtype=bool), 0, agreeing)
     if np.count_nonzero((others >= _EVIDENCE).any(axis=1)) < 3:
-        return
+        return None
     from scipy.optimize import linear_sum_assignment
 
     _, new = linear_sum_assignment(agreeing + 0.5 * np.eye(trial.classes), maximize=True)
-    moved = np.flatnonzero((new != np.arange(trial.classes)) & (agreeing[np.arange(trial.classes), new] >= _EVIDENCE))
-    if len(moved) >= 3:
-        yield classes_permuted(np.where(np.isin(np.arange(trial.classes), moved), new, np.arange(trial.classes)))
+    moved = (new != every) & (agreeing[every, new] >= _EVIDENCE)
+    return classes_permuted(np.where(moved, new, every)) if np.count_nonzero(moved) >= 3 else None
 
 
 #: Of files compared with each other, the share that another clip fits better, that of predictions that are well placed
@@ -342,17 +328,16 @@ def _moved(trial: Trial, names: list[str]) -> tuple[Change, Ints] | None:
         rows = np.flatnonzero(trial.b.clip == clip)
         i, j = near_pairs(key, trial.b.frame[rows] * trial.classes + trial.b.class_id[rows], 0)
         i, j = order[i], rows[j]
-        near = trial.near(trial.b, i, j)
-        for into, some in ((true, near), (matched, slice(None))):
-            mine = np.unique(trial.a.clip[i[some]] * len(trial.b) + j[some]) // len(trial.b)
-            both = mine, trial.a.clip[np.unique(i[some])]
+        for into, pairs in ((true, trial.near(trial.b, i, j)), (matched, slice(None))):
+            predicted = np.unique(trial.a.clip[i[pairs]] * len(trial.b) + j[pairs]) // len(trial.b)
+            both = predicted, trial.a.clip[np.unique(i[pairs])]
             into[clip] = np.minimum(*(np.bincount(each, minlength=clips) for each in both))
     total = trial.predictions[:, None] + trial.references.sum(axis=1)[None]
     _, new = linear_sum_assignment(true / np.maximum(total, 1), maximize=True)
     every = np.arange(clips)
-    own, other = true[every, every], true[every, new]
-    better = _better(other, own)
-    enough = other.sum() >= max(_EVIDENCE, 2 * own.sum(), _FITTING * trial.predictions.sum())
+    before, after = true[every, every], true[every, new]
+    better = _better(after, before)
+    enough = after.sum() >= max(_EVIDENCE, 2 * before.sum(), _FITTING * trial.predictions.sum())
     # sources of another clip are at other times, too
     enough = enough and matched[every, new].sum() >= _OTHER * matched.trace()
     if not enough or better.sum() < max(3, _MOST * (trial.predictions >= _CELL).sum()):
@@ -368,7 +353,9 @@ def _moved(trial: Trial, names: list[str]) -> tuple[Change, Ints] | None:
     return Change("files", still.undo, still.redo, many, why), np.argsort(new)
 
 
-# --- shifts in time ----------------------------------------------------------------------------------------------
+#: How many onsets have to agree on a shift in time, how many times as many as without one, and the frames of silence
+#: before an onset: what is shorter may be a flicker.
+_ONSETS, _SHARPER, _SILENCE = 20, 2.5, 5
 
 
 def _shift(reference: EventFrames, prediction: EventFrames) -> int:
@@ -377,7 +364,13 @@ def _shift(reference: EventFrames, prediction: EventFrames) -> int:
     Onsets of the reference are counted that have one of the same class in the prediction, by the frames between them.
     """
     classes = max(int(side.class_id.max(initial=0)) for side in (reference, prediction)) + 1
-    a, b = (_onsets(side, classes) for side in (reference, prediction))
+    onsets = []  # frames in which a class begins to sound, those of a clip and class far from those of others; sorted
+    for side in (reference, prediction):
+        rows = (side.frame >= 0) & (side.frame < FRAMES) & (side.class_id >= 0)
+        group = side.clip[rows] * classes + side.class_id[rows]
+        keys = np.sort(group * (FRAMES + 2 * REACH) + side.frame[rows])
+        onsets.append(keys[np.diff(keys, prepend=-FRAMES) > _SILENCE])
+    a, b = onsets
     i, j = near_pairs(b, a, REACH)
     counts = np.bincount(a[j] - b[i] + REACH, minlength=2 * REACH + 1)
     near = counts[:-2] + counts[1:-1] + counts[2:]  # systems are a frame early or late
@@ -385,16 +378,3 @@ def _shift(reference: EventFrames, prediction: EventFrames) -> int:
     sharp = near[best] >= _ONSETS and near[best] >= _SHARPER * max(still, np.median(near))
     frames = best - REACH + round(float(np.average([0, 1, 2], weights=counts[best : best + 3] + 1e-9)))
     return frames if sharp and abs(frames) > 2 else 0
-
-
-#: How many onsets have to agree on a shift, how many times as many as without one, and the frames of silence before
-#: an onset: what is shorter may be a flicker.
-_ONSETS, _SHARPER, _SILENCE = 20, 2.5, 5
-
-
-def _onsets(side: EventFrames, classes: int) -> Ints:
-    """Return the sorted frames in which a class begins to sound, those of a clip and class far from those of others."""
-    rows = (side.frame >= 0) & (side.frame < FRAMES) & (side.class_id >= 0)
-    group = side.clip[rows] * classes + side.class_id[rows]
-    keys = np.sort(group * (FRAMES + 2 * REACH) + side.frame[rows])
-    return np.asarray(keys[np.diff(keys, prepend=-FRAMES) > _SILENCE])

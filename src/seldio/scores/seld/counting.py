@@ -17,7 +17,7 @@ error of 180 degrees, one of later years has none.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import cache
 from hashlib import sha256
@@ -76,31 +76,52 @@ def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
     """Return the rows of *table* about *clips*, which gives each clip its index; other clips are left out.
 
     Directions given as x, y, z become degrees by ``arctan2(..) * 180 / pi``, in this order of operations even where
-    the table has angles as well, because scores at exactly the threshold and equal pairings depend on it.
+    the table has angles as well, because scores at exactly the threshold and equal pairings depend on it: tables that
+    were read have angles with other last bits than the official programs get.
 
     Raises:
-        UsageError: the table has no frames, classes or directions.
+        UsageError: the table has no frames or classes, or a row has neither angles nor x, y and z.
     """
+    columns = {name: table[name] for name in table.column_names}
     for field in ("frame", "class_id"):
-        if field not in table.column_names or table[field].null_count:
+        if field not in columns or columns[field].null_count:
             raise UsageError(f"scores need {field} in every row; convert the labels to a format that has it")
+    fields = ("azimuth", "elevation", "distance", "x", "y", "z")
+    given = {field: columns[field] for field in fields if field in columns}
+    azimuth, elevation, distance, x, y, z = (
+        np.asarray(to_numpy(given[field]), dtype=np.float64)
+        if field in given and given[field].null_count < table.num_rows
+        else None
+        for field in fields
+    )
+    pointless = None
+    if x is not None and y is not None and z is not None:
+        # programs square by the power function (Python's x**2), which differs from x * x in the last bit of one row in
+        # a thousand
+        flat = np.sqrt(np.float_power(x, 2.0) + np.float_power(y, 2.0))
+        unknown = np.isnan(x) | np.isnan(y) | np.isnan(z)
+        angles = np.arctan2(y, x) * 180 / np.pi, np.arctan2(z, flat) * 180 / np.pi
+        azimuth, elevation = (
+            np.where(unknown, np.nan if angle is None else angle, by_axes)
+            for angle, by_axes in zip((azimuth, elevation), angles, strict=True)
+        )
+        if not x.all():
+            pointless = (x == 0) & (y == 0) & (z == 0)
+    if azimuth is None:
+        if table.num_rows:
+            raise UsageError("scoring requires directions: azimuth and elevation, or x, y and z")
+        azimuth = np.empty(0)
+    if np.isnan(azimuth).any() or (elevation is not None and np.isnan(elevation).any()):
+        raise UsageError("scoring requires a direction in every row")
     codes, names = clip_codes(table)
     index = np.array([clips.get(name, -1) for name in names] or [-1], dtype=np.int64)[codes]
-    azimuth, elevation, pointless = _directions(table)
-    whole = EventFrames(
-        index,
-        _ints(table["frame"]),
-        _ints(table["class_id"]),
-        azimuth,
-        elevation,
-        _floats(table, "distance"),
-        None if "onscreen" not in table.column_names else to_mask(pc.fill_null(table["onscreen"], False)),
-        None
-        if "source" not in table.column_names
-        else _ints(pc.fill_null(table["source"], -1) if table["source"].null_count else table["source"]),
-        pointless,
-    )
-    return whole if (index >= 0).all() else whole.take(index >= 0)
+    frame, class_id = (np.asarray(to_numpy(columns[field]), dtype=np.int64) for field in ("frame", "class_id"))
+    source = columns.get("source")
+    if source is not None:
+        source = np.asarray(to_numpy(pc.fill_null(source, -1) if source.null_count else source), dtype=np.int64)
+    onscreen = to_mask(pc.fill_null(columns["onscreen"], False)) if "onscreen" in columns else None
+    rows = EventFrames(index, frame, class_id, azimuth, elevation, distance, onscreen, source, pointless)
+    return rows if (index >= 0).all() else rows.take(index >= 0)
 
 
 def digest(side: EventFrames, clips: Sequence[str]) -> tuple[int, int]:
@@ -128,56 +149,6 @@ def digest(side: EventFrames, clips: Sequence[str]) -> tuple[int, int]:
     return total & WORD, repeated
 
 
-def _ints(column: Any) -> Ints:
-    return np.asarray(to_numpy(column), dtype=np.int64)
-
-
-def _floats(table: pa.Table, field: str) -> Floats | None:
-    if field not in table.column_names or table[field].null_count == table.num_rows:
-        return None
-    return np.asarray(to_numpy(table[field]), dtype=np.float64)
-
-
-def _directions(table: pa.Table) -> tuple[Floats, Floats | None, NDArray[np.bool_] | None]:
-    """Azimuth and elevation of every row, in degrees, and whether its vector has neither; None where none is so.
-
-    Raises:
-        UsageError: a row has neither angles nor x, y and z.
-    """
-    azimuth, elevation = _floats(table, "azimuth"), _floats(table, "elevation")
-    x, y, z = (_floats(table, axis) for axis in "xyz")
-    pointless = None
-    if x is not None and y is not None and z is not None:
-        azimuth, elevation = _from_axes(azimuth, elevation, x, y, z)
-        if not x.all():
-            pointless = (x == 0) & (y == 0) & (z == 0)
-    if azimuth is None:
-        if table.num_rows:
-            raise UsageError("scoring requires directions: azimuth and elevation, or x, y and z")
-        azimuth = np.empty(0)
-    if np.isnan(azimuth).any() or (elevation is not None and np.isnan(elevation).any()):
-        raise UsageError("scoring requires a direction in every row")
-    return azimuth, elevation, pointless
-
-
-def _from_axes(
-    azimuth: Floats | None, elevation: Floats | None, x: Floats, y: Floats, z: Floats
-) -> tuple[Floats, Floats]:
-    """Return the angles of x, y, z, and those given where a row has no x, y, z.
-
-    Tables that were read have angles too, with other last bits than the official programs get. Those square by
-    the power function (Python's ``x**2``), which differs from ``x * x`` in the last bit of one row in a thousand.
-    """
-    flat = np.sqrt(np.float_power(x, 2.0) + np.float_power(y, 2.0))
-    angles = np.arctan2(y, x) * 180 / np.pi, np.arctan2(z, flat) * 180 / np.pi
-    unknown = np.isnan(x) | np.isnan(y) | np.isnan(z)
-    if not unknown.any():
-        return angles
-    given = (np.full(len(x), np.nan) if each is None else each for each in (azimuth, elevation))
-    azimuth, elevation = (np.where(unknown, old, new) for old, new in zip(given, angles, strict=True))
-    return azimuth, elevation
-
-
 def last_frames(side: EventFrames, clips: int) -> Ints:
     """Return the last frame of each clip; -1 where it has none."""
     last = np.full(clips, -1, dtype=np.int64)
@@ -185,80 +156,39 @@ def last_frames(side: EventFrames, clips: int) -> Ints:
     return last
 
 
-class Measure(NamedTuple):
-    """An angular distance: what it needs of each row of a side, and degrees between prepared rows of both sides."""
+# --- angles ------------------------------------------------------------------------------------------
 
-    prepare: Callable[[EventFrames], Floats]  # shape [parts, rows]
-    between: Callable[[Floats, Floats], Floats]  # shapes [parts, ...] broadcast
-
-
-def _spherical(side: EventFrames) -> Floats:
-    """Return the azimuth in radians, sine and cosine of the elevation, for the law of cosines of 2021 to 2023."""
-    azimuth, elevation = side.azimuth * np.pi / 180.0, _elevation(side) * np.pi / 180.0
-    return np.stack([azimuth, np.sin(elevation), np.cos(elevation)])
+#: Angular distances: that of 2021 to 2023, of 2024, and of 2025.
+Measure = Literal["spherical", "cartesian", "folded"]
 
 
-def _between_spherical(a: Floats, b: Floats) -> Floats:
-    return _degrees(a[1] * b[1] + a[2] * b[2] * np.cos(np.abs(a[0] - b[0])))
-
-
-def _cartesian(side: EventFrames) -> Floats:
-    """Unit vectors as ``dcase2024`` makes them: a constant under the root keeps equal ones 0.0008 degrees apart."""
-    azimuth, elevation = side.azimuth * np.pi / 180.0, _elevation(side) * np.pi / 180.0
+def oriented(side: EventFrames, measure: Measure) -> Floats:
+    """Return the directions of rows as a *measure* needs them, shape [parts, rows]."""
+    if measure == "folded":  # azimuth folded front to back, in degrees; the program wraps (and rounds) others as well
+        return geometry.fold((side.azimuth + 180) % 360 - 180)[None]
+    elevation = np.zeros(len(side)) if side.elevation is None else side.elevation
+    azimuth, elevation = side.azimuth * np.pi / 180.0, elevation * np.pi / 180.0
+    if measure == "spherical":  # for the law of cosines
+        return np.stack([azimuth, np.sin(elevation), np.cos(elevation)])
+    # unit vectors: a constant under the root keeps equal ones 0.0008 degrees apart
     flat = np.cos(elevation)
     x, y, z = np.cos(azimuth) * flat, np.sin(azimuth) * flat, np.sin(elevation)
     norm = np.sqrt(x**2 + y**2 + z**2 + 1e-10)
     return np.stack([x / norm, y / norm, z / norm])
 
 
-def _between_cartesian(a: Floats, b: Floats) -> Floats:
-    return _degrees(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
-
-
-def _folded(side: EventFrames) -> Floats:
-    """Azimuth folded front to back, in degrees: ``dcase2025``, which wraps (and rounds) those in range as well."""
-    return geometry.fold((side.azimuth + 180) % 360 - 180)[None]
-
-
-def _between_folded(a: Floats, b: Floats) -> Floats:
-    return np.asarray(np.abs(a[0] - b[0]))
-
-
-def _elevation(side: EventFrames) -> Floats:
-    return np.zeros(len(side)) if side.elevation is None else side.elevation
-
-
-def _degrees(cosine: Any) -> NDArray[np.float64]:
+def degrees_between(a: Floats, b: Floats, measure: Measure) -> Floats:
+    """Return the degrees between :func:`oriented` rows, whose shapes [parts, ...] broadcast."""
+    if measure == "folded":
+        return np.asarray(np.abs(a[0] - b[0]))
+    if measure == "spherical":
+        cosine = a[1] * b[1] + a[2] * b[2] * np.cos(np.abs(a[0] - b[0]))
+    else:
+        cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return np.asarray(np.arccos(np.clip(cosine, -1, 1)) * 180 / np.pi)
 
 
-SPHERICAL = Measure(_spherical, _between_spherical)
-CARTESIAN = Measure(_cartesian, _between_cartesian)
-FOLDED = Measure(_folded, _between_folded)
-
-
-class CellGroup(NamedTuple):
-    """Cells that have rows on both sides, equally many in each of them."""
-
-    cells: Ints  # their numbers
-    reference: Ints  # rows of each cell in the order that counts for ties, shape [cells, references]
-    prediction: Ints  # likewise
-    cost: Floats  # degrees between them, shape [cells, references, predictions]
-
-    @property
-    def single(self) -> bool:
-        """Whether there is nothing to choose, with one row on each side."""
-        return self.cost.shape[1:] == (1, 1)
-
-    @property
-    def pairs(self) -> Matches:
-        """The pairs of the least total distance, as scipy chooses among equal ones."""
-        if self.single:
-            track = np.zeros(len(self.cells), dtype=np.int64)
-            return Matches(self.cells, track, self.reference[:, 0], self.prediction[:, 0], self.cost[:, 0, 0])
-        (i, j), n = assigned(self.cost), np.arange(len(self.cells))[:, None]
-        cells, rows = np.repeat(self.cells, i.shape[1]), (self.reference[n, i].ravel(), self.prediction[n, j].ravel())
-        return Matches(cells, i.ravel(), *rows, self.cost[n, i, j].ravel())
+# --- pairs -------------------------------------------------------------------------------------------
 
 
 class Matches(NamedTuple):
@@ -272,45 +202,46 @@ class Matches(NamedTuple):
 
 
 def cell_groups(
-    cells: tuple[Ints, Ints], counts: tuple[Ints, Ints], a: Floats, b: Floats, between: Any
-) -> Iterator[CellGroup]:
-    """Yield the rows of all cells that both sides have, and how far they are from each other.
+    a: EventFrames, b: EventFrames, cells: tuple[Ints, Ints], counts: tuple[Ints, Ints], measure: Measure
+) -> Iterator[tuple[Ints, Ints, Ints, Floats]]:
+    """Yield the cells that both sides have, equally many rows in each, and how far these are from each other.
 
-    *cells* are those of each reference row and of each predicted row, in the order that counts for ties; *counts* say
-    how many of both each cell has. *a* and *b* are the rows as the distance wants them, shape [parts, rows].
+    Of each group come the numbers of the cells, the references and the predictions of each in the order that counts
+    for ties, and the degrees between them, shape [cells, references, predictions].
+
+    *cells* are those of each reference row and of each predicted row; *counts* how many of both each cell has.
     """
+    places = oriented(a, measure), oriented(b, measure)
     alone = np.flatnonzero((counts[0] == 1) & (counts[1] == 1))
     row = np.empty(len(counts[0]), dtype=np.int64)
     row[cells[0]] = np.arange(len(cells[0]))
     r = row[alone]
     row[cells[1]] = np.arange(len(cells[1]))
     p = row[alone]
-    yield CellGroup(alone, r[:, None], p[:, None], between(a[:, r], b[:, p])[:, None, None])
+    cost = degrees_between(places[0][:, r], places[1][:, p], measure)
+    yield alone, r[:, None], p[:, None], cost[:, None, None]
     many = (counts[0] > 0) & (counts[1] > 0) & (counts[0] + counts[1] > 2)
     if not many.any():
         return
     # cells with more rows, all cells of one shape together
-    (r_rows, r_first), (p_rows, p_first) = (_by_cell(each, many) for each in cells)
+    by_cell, starts = [], []
+    for cell_of_row in cells:
+        rows = np.flatnonzero(many[cell_of_row])
+        order = np.argsort(cell_of_row[rows], kind="stable")
+        by_cell.append(rows[order])
+        starts.append(np.flatnonzero(np.diff(cell_of_row[rows][order], prepend=-1)))
     crowded = np.flatnonzero(many)
-    shape = counts[0][crowded] * (int(counts[1].max()) + 1) + counts[1][crowded]
-    for one in np.unique(shape):
-        here = np.flatnonzero(shape == one)
+    shapes = counts[0][crowded] * (int(counts[1].max()) + 1) + counts[1][crowded]
+    for shape in np.unique(shapes):
+        here = np.flatnonzero(shapes == shape)
         height, width = (count[crowded[here[0]]] for count in counts)
-        r = r_rows[r_first[here][:, None] + np.arange(height)]
-        p = p_rows[p_first[here][:, None] + np.arange(width)]
-        yield CellGroup(crowded[here], r, p, between(a[:, r][:, :, :, None], b[:, p][:, :, None, :]))
+        r = by_cell[0][starts[0][here][:, None] + np.arange(height)]
+        p = by_cell[1][starts[1][here][:, None] + np.arange(width)]
+        cost = degrees_between(places[0][:, r][:, :, :, None], places[1][:, p][:, :, None, :], measure)
+        yield crowded[here], r, p, cost
 
 
-def _by_cell(cell_of_row: Ints, many: np.ndarray) -> tuple[Ints, Ints]:
-    """Return the rows in cells of *many*, by cell and in their order, and where each cell begins among them."""
-    rows = np.flatnonzero(many[cell_of_row])
-    cells = cell_of_row[rows]
-    order = np.argsort(cells, kind="stable")
-    ordered = cells[order]
-    return rows[order], np.flatnonzero(np.diff(ordered, prepend=-1))
-
-
-def assigned(cost: Floats) -> tuple[Ints, Ints]:
+def assigned(cost: Floats | Ints) -> tuple[Ints, Ints]:
     """Return rows and columns of the cheapest pairings of many cost matrices, shape [matrices, pairs] each.
 
     With one row or one column the cheapest entry is the answer, the first of equal ones, as scipy has it.
@@ -361,11 +292,6 @@ class Paired(NamedTuple):
     predictions: Ints  # rows of the prediction in each cell
     matches: Matches  # the pairs of all cells; in no particular order
 
-    @property
-    def frames(self) -> int:
-        """Frames of all clips together."""
-        return len(self.references) // self.classes
-
 
 def paired(
     reference: EventFrames, prediction: EventFrames, lengths: Ints, classes: int, measure: Measure
@@ -374,35 +300,37 @@ def paired(
 
     Rows beyond the label frames of their clip, with a negative frame or with a class of *classes* or more are left out.
     """
-    sides = [_counting(side, lengths, classes) for side in (reference, prediction)]
+    sides = []
+    for side in (reference, prediction):
+        counts = (side.frame >= 0) & (side.frame < lengths[side.clip]) & (side.class_id >= 0)
+        counts &= side.class_id < classes
+        counting = side if counts.all() else side.take(counts)
+        # as files are read one after the other, rows are mostly in the order of their clips
+        in_order = (np.diff(counting.clip) >= 0).all()
+        sides.append(counting if in_order else counting.take(np.argsort(counting.clip, kind="stable")))
     ends = np.cumsum(lengths)
     start = 0
     while start < len(lengths):
         done = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, done + CELLS // classes, side="right")))
-        first = ends[start:stop] - lengths[start:stop] - done
-        a, b = (_placed(side, start, stop, first) for side in sides)
+        first = ends[start:stop] - lengths[start:stop] - done  # frame of each clip in the grid
+        parts = (side.take(slice(*np.searchsorted(side.clip, [start, stop]))) for side in sides)
+        a, b = (dataclasses.replace(part, frame=part.frame + first[part.clip - start]) for part in parts)
         cells = a.frame * classes + a.class_id, b.frame * classes + b.class_id
         grid = int(ends[stop - 1] - done) * classes
-        counts = np.bincount(cells[0], minlength=grid), np.bincount(cells[1], minlength=grid)
-        groups = cell_groups(cells, counts, measure.prepare(a), measure.prepare(b), measure.between)
-        matches = Matches(*map(np.concatenate, zip(*(group.pairs for group in groups), strict=True)))
-        yield Paired(lengths[start:stop], classes, a, b, *counts, matches)
+        rows = np.bincount(cells[0], minlength=grid), np.bincount(cells[1], minlength=grid)
+        matches = []
+        for numbers, references, predictions, cost in cell_groups(a, b, cells, rows, measure):
+            if cost.shape[1:] == (1, 1):  # nothing to choose
+                track = np.zeros(len(numbers), dtype=np.int64)
+                matches.append(Matches(numbers, track, references[:, 0], predictions[:, 0], cost[:, 0, 0]))
+                continue
+            (i, j), n = assigned(cost), np.arange(len(numbers))[:, None]
+            chosen = i.ravel(), references[n, i].ravel(), predictions[n, j].ravel(), cost[n, i, j].ravel()
+            matches.append(Matches(np.repeat(numbers, i.shape[1]), *chosen))
+        together = Matches(*map(np.concatenate, zip(*matches, strict=True)))
+        yield Paired(lengths[start:stop], classes, a, b, *rows, together)
         start = stop
-
-
-def _counting(side: EventFrames, lengths: Ints, classes: int) -> EventFrames:
-    """Return the rows that count, by clip; as files are read one after the other they mostly are."""
-    counts = (side.frame >= 0) & (side.frame < lengths[side.clip]) & (side.class_id >= 0) & (side.class_id < classes)
-    side = side if counts.all() else side.take(counts)
-    return side if (np.diff(side.clip) >= 0).all() else side.take(np.argsort(side.clip, kind="stable"))
-
-
-def _placed(side: EventFrames, start: int, stop: int, first: Ints) -> EventFrames:
-    """Return the rows of clips *start* to *stop*, frames counted from the beginning of the grid."""
-    lower, upper = np.searchsorted(side.clip, [start, stop])
-    part = side.take(slice(lower, upper))
-    return dataclasses.replace(part, frame=part.frame + first[part.clip - start])
 
 
 Average = Literal["macro", "micro"]
@@ -450,87 +378,74 @@ def no_counts(clips: int, classes: int) -> Floats:
 # --- counts of the official programs --------------------------------------------------------------
 
 
-class UnitCounts(NamedTuple):
-    """Counts of each class in each segment or frame, laid end to end; shape [units, classes]."""
+def unit_counts(pairing: Paired, unit: int, limits: Thresholds) -> tuple[dict[Count, Any], Ints, dict[Count, Floats]]:
+    """Count every segment of *unit* frames, or every frame, laid end to end.
 
-    references: Any
-    matched: Any
-    misplaced: Any
-    missed: Any
-    false: Any
-    cell: Ints  # of each match: unit times classes, and class
-    sums: dict[Count, Floats]  # the errors of each match
-
-
-def unit_counts(pairing: Paired, unit: int, limits: Thresholds) -> UnitCounts:
-    """Count every segment of *unit* frames, or every frame."""
+    Returns:
+        Numbers of each class in each of them, shape [units, classes]; the cell of each match, its unit times classes
+        and its class; and the errors of each match.
+    """
     matches, classes = pairing.matches, pairing.classes
     references, predictions = (
         side.reshape(-1, unit, classes).max(axis=1) for side in (pairing.references, pairing.predictions)
     )
-    sums: dict[Count, Floats] = {}
+    error, cell = matches.error, matches.cell
+    errors: dict[Count, Floats] = {}
     if unit > 1:
-        error, cell = _segment_tracks(matches, classes, unit)
+        # the mean error of each place of a reference in each segment and class; the errors of a track are added frame
+        # by frame: a mean at exactly the threshold depends on it
+        frame, class_id = np.divmod(matches.cell, classes)
+        segment, within = np.divmod(frame, unit)
+        order = np.argsort(within.astype(np.uint8), kind="stable")
+        width = int(matches.track.max(initial=0)) + 1
+        track = ((segment * classes + class_id) * width + matches.track)[order]
+        frames, total = np.bincount(track), np.bincount(track, weights=matches.error[order])
+        tracks = np.flatnonzero(frames)
+        error, cell = total[tracks] / frames[tracks], tracks // width
         poor = error > limits.angle
     else:
-        error, cell = matches.error, matches.cell
-        rows = pairing.reference, pairing.prediction, matches.reference, matches.prediction
-        distance, relative, onscreen = pair_errors(*rows)
+        distance, relative, onscreen = pair_errors(
+            pairing.reference, pairing.prediction, matches.reference, matches.prediction
+        )
         poor = (error > limits.angle) | (distance > limits.distance) | (relative > limits.relative)
         poor |= limits.onscreen & (onscreen != 1)
-        sums = {Count.DISTANCE: distance, Count.RELATIVE: relative, Count.ONSCREEN: onscreen}
+        errors = {Count.DISTANCE: distance, Count.RELATIVE: relative, Count.ONSCREEN: onscreen}
     matched, misplaced = (
         np.bincount(cell, weights, references.size).reshape(references.shape) for weights in (None, poor)
     )
     missed, false = np.maximum(references - predictions, 0), np.maximum(predictions - references, 0)
     if unit > 1:
         # where both sides have the class but no frame in common, the predictions count as misses and nothing else
-        apart = (matched == 0) & (references > 0) & (predictions > 0)
-        missed, false = np.where(apart, predictions, missed), np.where(apart, 0, false)
-    return UnitCounts(references, matched, misplaced, missed, false, cell, {Count.ANGLE: error, **sums})
+        separate = (matched == 0) & (references > 0) & (predictions > 0)
+        missed, false = np.where(separate, predictions, missed), np.where(separate, 0, false)
+    by_unit = {
+        Count.TRUE: matched - misplaced,
+        Count.MISPLACED: misplaced,
+        Count.FALSE: false,
+        Count.MISSED: missed,
+        Count.REFERENCES: references,
+        Count.MATCHED: matched,
+    }
+    return by_unit, cell, {Count.ANGLE: error, **errors}
 
 
 def clip_counts(pairing: Paired, unit: int, limits: Thresholds) -> Floats:
     """Return the counts of each clip, shape [clips, counts, classes]."""
-    units, each = pairing.lengths // unit, unit_counts(pairing, unit, limits)
-    clips, classes = len(units), pairing.classes
-    some = np.flatnonzero(units)
-    starts = (np.cumsum(units) - units)[some]
+    by_unit, cell, errors_of_matches = unit_counts(pairing, unit, limits)
+    units, classes = pairing.lengths // unit, pairing.classes
+    clips, filled = len(units), np.flatnonzero(units)
     counts = no_counts(clips, classes)
-    by_unit = {
-        Count.TRUE: each.matched - each.misplaced,
-        Count.MISPLACED: each.misplaced,
-        Count.FALSE: each.false,
-        Count.MISSED: each.missed,
-        Count.REFERENCES: each.references,
-        Count.MATCHED: each.matched,
-    }
-    wrong, missed = (each.misplaced + each.false).sum(axis=1), each.missed.sum(axis=1)
-    if len(some):
-        for place, array in by_unit.items():
-            counts[some, place] = np.add.reduceat(array, starts, axis=0)
-        counts[some, Count.ERRORS, 0] = np.add.reduceat(np.maximum(wrong, missed), starts)
-    clip_of_unit, (unit_of_match, class_of_match) = np.repeat(np.arange(clips), units), np.divmod(each.cell, classes)
+    if len(filled):
+        starts = (np.cumsum(units) - units)[filled]
+        for place, numbers in by_unit.items():
+            counts[filled, place] = np.add.reduceat(numbers, starts, axis=0)
+        wrong = (by_unit[Count.MISPLACED] + by_unit[Count.FALSE]).sum(axis=1)
+        counts[filled, Count.ERRORS, 0] = np.add.reduceat(np.maximum(wrong, by_unit[Count.MISSED].sum(axis=1)), starts)
+    clip_of_unit, (unit_of_match, class_of_match) = np.repeat(np.arange(clips), units), np.divmod(cell, classes)
     place_of_match = clip_of_unit[unit_of_match] * classes + class_of_match
-    for place, errors in each.sums.items():
+    for place, errors in errors_of_matches.items():
         counts[:, place] = np.bincount(place_of_match, errors, clips * classes).reshape(clips, classes)
     return counts
-
-
-def _segment_tracks(matches: Matches, classes: int, unit: int) -> tuple[Floats, Ints]:
-    """Return the mean error of each reference place in each segment and class, and the number of that cell.
-
-    The errors of a track are added frame by frame: a mean at exactly the threshold depends on it.
-    """
-    frame, class_id = np.divmod(matches.cell, classes)
-    segment, within = np.divmod(frame, unit)
-    order = np.argsort(within.astype(np.uint8), kind="stable")
-    width = int(matches.track.max(initial=0)) + 1
-    track = ((segment * classes + class_id) * width + matches.track)[order]
-    many = np.bincount(track)
-    total = np.bincount(track, weights=matches.error[order])
-    there = np.flatnonzero(many)
-    return total[there] / many[there], there // width
 
 
 def pair_errors(a: EventFrames, b: EventFrames, reference: Ints, prediction: Ints) -> tuple[Floats, Floats, Floats]:
@@ -551,7 +466,7 @@ def pair_errors(a: EventFrames, b: EventFrames, reference: Ints, prediction: Int
 
 
 def ten_tracks(side: EventFrames) -> EventFrames:
-    """*side* as ``dcase2025`` reads it: ten tracks of a class in a frame, and the last source instead of track 0.
+    """Return *side* as ``dcase2025`` reads it: ten tracks of a class in a frame, the last source instead of track 0.
 
     A source keeps its number as track while that is below ten and free (a negative number is a track of its own),
     and gets the lowest free one otherwise.
@@ -560,38 +475,24 @@ def ten_tracks(side: EventFrames) -> EventFrames:
     _, inverse, many = np.unique(cell, return_inverse=True, return_counts=True)
     if not len(cell) or many.max() <= TRACKS:
         return side
-    keep = np.arange(len(side))
+    order = np.arange(len(side))
     dropped: list[int] = []
     for crowded in np.flatnonzero(many > TRACKS):
         rows = np.flatnonzero(inverse == crowded)
-        held = _held_tracks(side, rows)
-        keep[rows[: len(held)]] = held
-        dropped += rows[len(held) :].tolist()
-    return side.take(np.delete(keep, dropped))
-
-
-def _held_tracks(side: EventFrames, rows: Ints) -> list[int]:
-    """Which of *rows* the tracks of a frame and class hold in the end, by the order the tracks were first taken in."""
-    held: dict[int, int] = {}
-    sources = side.source[rows].tolist() if side.source is not None else [0] * len(rows)
-    for row, source in zip(rows.tolist(), sources, strict=True):
-        free = set(range(TRACKS)) - held.keys()
-        track = source if source < TRACKS and source not in held else min(free, default=0)
-        held[track] = row
-    return list(held.values())
-
-
-# --- scores ----------------------------------------------------------------------------------------
-
-
-def with_means(by_class: Floats) -> Floats:
-    """Return scores with their means over classes before them."""
-    return np.concatenate((nanmean(by_class, 2)[:, :, None], by_class), axis=2)
+        row_of_track: dict[int, int] = {}  # in the end, by the order in which tracks were first taken
+        sources = side.source[rows].tolist() if side.source is not None else [0] * len(rows)
+        for row, source in zip(rows.tolist(), sources, strict=True):
+            free = set(range(TRACKS)) - row_of_track.keys()
+            track = source if source < TRACKS and source not in row_of_track else min(free, default=0)
+            row_of_track[track] = row
+        order[rows[: len(row_of_track)]] = list(row_of_track.values())
+        dropped += rows[len(row_of_track) :].tolist()
+    return side.take(np.delete(order, dropped))
 
 
 def nanmean(values: Floats, axis: int) -> Floats:
     """Return the mean of the numbers; NaN, without a warning, where there are none."""
-    there = ~np.isnan(values)
-    count = there.sum(axis=axis)
-    total = np.where(there, values, 0.0).sum(axis=axis)
+    numbers = ~np.isnan(values)
+    count = numbers.sum(axis=axis)
+    total = np.where(numbers, values, 0.0).sum(axis=axis)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)

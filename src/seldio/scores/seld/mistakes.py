@@ -34,11 +34,10 @@ from seldio.scores.seld.counting import (
     linear_sum_assignment,
     nanmean,
     pair_errors,
-    paired,
     unit_counts,
 )
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.scoring import SeldScore, fit, grid_lengths
+from seldio.scores.seld.scoring import SeldScore, pairings
 
 #: Kinds of errors, in the order of their counts. *confused* and *mistaken* are the same pairs, by the class of the
 #: reference and by that of the prediction.
@@ -67,32 +66,24 @@ def count(
     Raises:
         UsageError: a side lacks a field that the profile needs.
     """
-    a, b = fit(reference, profile, "the reference"), fit(prediction, profile, "the prediction")
-    groups = paired(a, b, grid_lengths(profile, a, clips), classes, profile.measure)
-    total = Mistakes(np.zeros((len(KINDS), classes), np.int64), np.zeros((classes, classes), np.int64))
-    for group in groups:
-        kinds, pairs = _group(group, profile, limits)
-        total = Mistakes(total.kinds + kinds, total.pairs + pairs)
-    return total
-
-
-def _group(group: Paired, profile: SeldProfile, limits: Thresholds) -> Mistakes:
-    a, b, matches, classes = group.reference, group.prediction, group.matches, group.classes
-    fault = _faults(a, b, matches.reference, matches.prediction, matches.error, limits)
-    missing, alone = np.ones(len(a), dtype=bool), np.ones(len(b), dtype=bool)
-    missing[matches.reference], alone[matches.prediction] = False, False
-    i, j = _confused(group, np.flatnonzero(missing), np.flatnonzero(alone), profile, limits)
-
-    counts = unit_counts(group, profile.unit, limits)
-    missed, false = counts.missed, counts.false
     kinds = np.zeros((len(KINDS), classes), np.int64)
-    kinds[2] = _called(missed, a.frame[i] // profile.unit, a.class_id[i], a.frame[i])
-    kinds[3] = _called(false, b.frame[j] // profile.unit, b.class_id[j], b.frame[j])
-    kinds[0], kinds[1] = missed.sum(axis=0) - kinds[2], false.sum(axis=0) - kinds[3]
-    of_class = a.class_id[matches.reference]
-    kinds[5], kinds[6] = (np.bincount(of_class[fault == kind], minlength=classes) for kind in (_DISTANCE, _ONSCREEN))
-    kinds[4] = counts.misplaced.astype(np.int64).sum(axis=0) - kinds[5] - kinds[6]
-    pairs = np.bincount(a.class_id[i] * classes + b.class_id[j], minlength=classes**2).reshape(classes, classes)
+    pairs = np.zeros((classes, classes), np.int64)
+    for group in pairings(reference, prediction, profile, classes, clips):
+        a, b, matches = group.reference, group.prediction, group.matches
+        fault = _faults(a, b, matches.reference, matches.prediction, matches.error, limits)
+        missing, alone = np.ones(len(a), dtype=bool), np.ones(len(b), dtype=bool)
+        missing[matches.reference], alone[matches.prediction] = False, False
+        i, j = _confused(group, np.flatnonzero(missing), np.flatnonzero(alone), profile, limits)
+        pairs += np.bincount(a.class_id[i] * classes + b.class_id[j], minlength=classes**2).reshape(classes, classes)
+        of_class = a.class_id[matches.reference]
+        far, hidden = (np.bincount(of_class[fault == kind], minlength=classes) for kind in (_DISTANCE, _ONSCREEN))
+        by_unit, *_ = unit_counts(group, profile.unit, limits)
+        missed, false = by_unit[Count.MISSED], by_unit[Count.FALSE]
+        confused = _called(missed, a.frame[i] // profile.unit, a.class_id[i], a.frame[i])
+        mistaken = _called(false, b.frame[j] // profile.unit, b.class_id[j], b.frame[j])
+        placed = by_unit[Count.MISPLACED].astype(np.int64).sum(axis=0) - far - hidden
+        spurious = false.sum(axis=0) - mistaken
+        kinds += np.stack([missed.sum(axis=0) - confused, spurious, confused, mistaken, placed, far, hidden])
     return Mistakes(kinds, pairs)
 
 
@@ -105,26 +96,25 @@ def _faults(a: EventFrames, b: EventFrames, i: Ints, j: Ints, error: Floats, lim
 
 
 def _confused(group: Paired, missed: Ints, false: Ints, profile: SeldProfile, limits: Thresholds) -> tuple[Ints, Ints]:
-    """Rows of both sides that are one source but for its class: as many as can be, then those of the least angles.
+    """Return rows of both sides that are one source but for its class: as many as can be, then those of least angles.
 
     *missed* and *false* are the rows without a partner of their class, so that none of them share a class and frame.
     """
     a, b = group.reference.take(missed), group.prediction.take(false)
-    frames = a.frame, b.frame
-    counts = np.bincount(frames[0], minlength=group.frames), np.bincount(frames[1], minlength=group.frames)
-    measure = profile.measure
-    found: list[tuple[Ints, Ints]] = [(np.empty(0, np.int64),) * 2]
-    for cells in cell_groups(frames, counts, measure.prepare(a), measure.prepare(b), measure.between):
-        r, p = np.broadcast_arrays(cells.reference[:, :, None], cells.prediction[:, None, :])
-        good = _faults(a, b, r.ravel(), p.ravel(), cells.cost.ravel(), limits).reshape(r.shape) == _RIGHT
-        if cells.single:
-            found.append((r[good], p[good]))
+    frames, total = (a.frame, b.frame), len(group.references) // group.classes
+    counts = np.bincount(a.frame, minlength=total), np.bincount(b.frame, minlength=total)
+    pairs: list[tuple[Ints, Ints]] = [(np.empty(0, np.int64),) * 2]
+    for _, references, predictions, cost in cell_groups(a, b, frames, counts, profile.measure):
+        r, p = np.broadcast_arrays(references[:, :, None], predictions[:, None, :])
+        good = _faults(a, b, r.ravel(), p.ravel(), cost.ravel(), limits).reshape(r.shape) == _RIGHT
+        if cost.shape[1:] == (1, 1):
+            pairs.append((r[good], p[good]))
             continue
         for n in np.flatnonzero(good.any(axis=(1, 2))):
-            chosen = linear_sum_assignment()(np.where(good[n], cells.cost[n], _FAR))
-            kept = good[n][chosen]
-            found.append((r[n][chosen][kept], p[n][chosen][kept]))
-    i, j = (np.concatenate(each) for each in zip(*found, strict=True))
+            chosen = linear_sum_assignment()(np.where(good[n], cost[n], _FAR))
+            right = good[n][chosen]
+            pairs.append((r[n][chosen][right], p[n][chosen][right]))
+    i, j = (np.concatenate(each) for each in zip(*pairs, strict=True))
     return missed[i], false[j]
 
 
@@ -179,9 +169,9 @@ def lost_f(score: SeldScore, kinds: Ints) -> dict[str, Floats]:
     They add up to 1 - F, and are NaN where a class does not count. *kinds* as in :class:`Mistakes`.
     """
     f = score.values()[score.profile.names.index("F")]
-    rest, references = 1 - f[1:], score.counts[:, Count.REFERENCES].sum(axis=0)
+    missing, references = 1 - f[1:], score.counts[:, Count.REFERENCES].sum(axis=0)
     if score.average == "micro":
-        rest, kinds, references = 1 - f, kinds.sum(axis=1, keepdims=True), references.sum()
+        missing, kinds, references = 1 - f, kinds.sum(axis=1, keepdims=True), references.sum()
     weigh = dict.fromkeys(KINDS, 0.5) | dict.fromkeys(("place", "distance", "onscreen"), score.profile.misplaced)
     many = {kind: weigh[kind] * each for kind, each in zip(KINDS, kinds, strict=True)}
     total = sum(many.values())
@@ -189,7 +179,7 @@ def lost_f(score: SeldScore, kinds: Ints) -> dict[str, Floats]:
         error: sum(many[kind] for kind in parts) / np.where(total > 0, total, 1) for error, (_, parts) in ERRORS.items()
     }
     shares["absent"] = (total == 0) & (references == 0)
-    return {error: np.asarray(rest * share) for error, share in shares.items()}
+    return {error: np.asarray(missing * share) for error, share in shares.items()}
 
 
 def repaired(score: SeldScore, kinds: Ints, error: str) -> float:
@@ -209,41 +199,37 @@ def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Seq
     """Yield what F loses, by kind of error, pair of classes, and class."""
     lost = lost_f(score, mistakes.kinds)
     means = {error: float(nanmean(each, 0)) for error, each in lost.items()}
-    there = {
+    counted = {
         "wrong_distance": np.isfinite(limits.distance) or np.isfinite(limits.relative),
         "wrong_onscreen": limits.onscreen,
         "absent": means["absent"] > 0,
     }
-    shown = [error for error in ERRORS if there.get(error, True)]
+    shown = [error for error in ERRORS if counted.get(error, True)]
     whole = sum(means[error] for error in shown)
     rows: list[tuple[Cell, ...]] = []
     for error in shown:
         name, parts = ERRORS[error]
-        many = sum(int(mistakes.kinds[KINDS.index(part)].sum()) for part in parts)
+        count = sum(int(mistakes.kinds[KINDS.index(part)].sum()) for part in parts)
         if error == "absent":
-            many = int((lost[error] > 0).sum()) if score.average == "macro" else len(labels)
+            count = int((lost[error] > 0).sum()) if score.average == "macro" else len(labels)
         share, better = (
             means[error] / whole if whole else np.nan,
             repaired(score, mistakes.kinds, error) if parts else None,
         )
-        rows.append((name, many, means[error], share, better))
+        rows.append((name, count, means[error], share, better))
     rows.append(("all", None, whole, 1.0 if whole else np.nan, None))
     where = "segments of 1 s" if score.profile.unit > 1 else "label frames"
     yield Table("errors", f"errors: what F lacks to 100 %, counted in {where}", _ERRORS, tuple(rows))
-    yield _confusions(mistakes.pairs, labels)
+    true, called = np.nonzero(mistakes.pairs)
+    many = mistakes.pairs[true, called]
+    confused = tuple(
+        (str(rank), labels[true[n]], labels[called[n]], int(many[n]), float(many[n] / many.sum()))
+        for rank, n in enumerate(np.lexsort((called, true, -many)), 1)
+    )
+    title = "wrong classes in the right place, in label frames"
+    yield Table("confusions", title, _CONFUSIONS, confused, aside=not confused, top=_TOP)
     if score.average == "macro":
         columns = (Column("class", "class"), _F, *(Column(error, ERRORS[error][0], "%", 1, "lower") for error in shown))
         numbers = [score.values()[score.profile.names.index("F"), 1:], *(lost[error] for error in shown)]
         by_class = tuple(zip(labels, *(each.tolist() for each in numbers), strict=True))
         yield Table("class-errors", "points of F that each class loses", columns, by_class, aside=True)
-
-
-def _confusions(pairs: Ints, labels: Sequence[str]) -> Table:
-    true, called = np.nonzero(pairs)
-    many = pairs[true, called]
-    rows = tuple(
-        (str(rank), labels[true[n]], labels[called[n]], int(many[n]), float(many[n] / many.sum()))
-        for rank, n in enumerate(np.lexsort((called, true, -many)), 1)
-    )
-    title = "wrong classes in the right place, in label frames"
-    return Table("confusions", title, _CONFUSIONS, rows, aside=not rows, top=_TOP)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,7 @@ from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
 from seldio.scores.scorers import index
-from seldio.scores.seld.counting import (
-    CARTESIAN,
-    EPSILON,
-    FOLDED,
-    SECOND,
-    SPHERICAL,
-    Average,
-    Floats,
-    Measure,
-    Thresholds,
-    nanmean,
-    with_means,
-)
+from seldio.scores.seld.counting import EPSILON, SECOND, Average, Floats, Measure, Thresholds, nanmean
 from seldio.text import meant
 
 ER = Column(
@@ -73,10 +61,11 @@ class SeldProfile:
         """The names of the scores."""
         return [column.name for column in self.columns]
 
-    def score(self, counts: Floats, average: Average) -> Floats:
+    def score(self, counts: Floats, average: Average, without: Any = None) -> Floats:
         """Return the scores of sets of counts, shape [sets, scores, 1 + classes].
 
-        First come those over all classes: means over the classes that have one. Micro scores have nothing else.
+        First come those over all classes: means over the classes that have one, *without* those chosen, which have
+        none, shape [sets, classes]. Micro scores have nothing else.
         """
         if average == "micro":
             counts = counts.sum(axis=2, keepdims=True)
@@ -94,11 +83,14 @@ class SeldProfile:
             losses = each | {"F": 1 - f, "LE": each["LE"] / 180, "AngE": each["AngE"] / 180, "LR": 1 - lr}
             each["SELD"] = nanmean(np.stack([losses[name] for name in self.of_seld]), 0)
         by_class = np.stack([each[name] for name in self.names], axis=1)
-        return by_class if average == "micro" else with_means(by_class)
+        if average == "micro":
+            return by_class
+        if without is not None:
+            by_class = np.where(without[:, None, :], np.nan, by_class)
+        return np.concatenate((nanmean(by_class, 2)[:, :, None], by_class), axis=2)
 
 
-#: What a profile may say in its file: the angular distance; the label frames that are counted together; the scores.
-MEASURES = {"spherical": SPHERICAL, "cartesian": CARTESIAN, "folded": FOLDED}
+#: What a profile may say in its file: the label frames that are counted together, and the scores.
 UNITS = {"segments": SECOND, "frames": 1}
 _SELD_2024 = dataclasses.replace(SELD, meaning="mean of 1 - F, AngE / 180 and relative distance error")
 _CLASSIC = {"columns": (ER, F, LE, LR, SELD), "of_seld": ("ER", "F", "LE", "LR"), "nothing": 180.0}
@@ -115,18 +107,17 @@ SCORES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _profile(row: Mapping[str, Any]) -> SeldProfile:
-    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
-    if row["scores"] == "classic-2021":  # which pools all classes
-        fields = {"averages": ("micro",), "misplaced": 0.5} | fields
-    fields |= {"measure": MEASURES[row["measure"]], "unit": UNITS[fields.pop("counts")], **SCORES[fields.pop("scores")]}
-    limits = {key: fields.pop(key) for key in ("distance", "relative") if key in fields}
-    return SeldProfile(limits=Thresholds(fields.pop("angle", 20.0), **limits), **fields)
+def _profiles() -> Iterator[SeldProfile]:
+    for row in (row for record in plugins.datasets() for row in record.get("profiles", ())):
+        fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+        if row["scores"] == "classic-2021":  # which pools all classes
+            fields = {"averages": ("micro",), "misplaced": 0.5} | fields
+        fields |= {"unit": UNITS[fields.pop("counts")], **SCORES[fields.pop("scores")]}
+        limits = {key: fields.pop(key) for key in ("distance", "relative") if key in fields}
+        yield SeldProfile(limits=Thresholds(fields.pop("angle", 20.0), **limits), **fields)
 
 
-PROFILES: tuple[SeldProfile, ...] = tuple(
-    _profile(row) for record in plugins.datasets() for row in record.get("profiles", ())
-)
+PROFILES = tuple(_profiles())
 
 
 def get(name: str) -> SeldProfile:

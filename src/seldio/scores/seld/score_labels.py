@@ -9,19 +9,20 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
-from seldio.files.sources import Place, is_path_of_own, path_of, reopened
+from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
+from seldio.formats.datasets import of_dialect
 from seldio.reports.tables import ScoreReport
 from seldio.scores.resampling import Intervals, Resampling
 from seldio.scores.seld import profiles
 from seldio.scores.seld.causes import probable_causes, sampled
 from seldio.scores.seld.counting import NOTHING, Average, Thresholds, digest, event_frames
-from seldio.scores.seld.join import SideLabels, join, reference_labels, rows_of, usual_profile, with_class_list
+from seldio.scores.seld.join import USUAL, SideLabels, join, reference_labels, rows_of, with_class_list
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import ScoredSide, SeldCase, worst_clips
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
@@ -127,26 +128,33 @@ def compare_labels(
         return compare_clips(systems, lambda path: scored_case(path, labels, options, format), draw, **shown)
 
 
-class OpenReference(NamedTuple):
-    """Labels that one system or several are scored against; their source is open."""
-
-    labels: SideLabels
-    profile: SeldProfile
-    read: Callable[[tuple[str, ...]], ScoredSide]  # of some clips, which are read once for systems that all have them
+#: Labels that systems are scored against, by which profile, and what reads those of some clips: once for systems that
+#: all have them.
+OpenReference: TypeAlias = tuple[SideLabels, SeldProfile, Callable[[tuple[str, ...]], ScoredSide]]
 
 
 @contextmanager
 def opened_reference(reference: Place, options: SeldOptions, format: str | None = None) -> Iterator[OpenReference]:
-    """Open the labels of *reference*.
+    """Open the labels of *reference*; the default profile is that of their dataset, or else fits their content.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: it holds no labels of one format, or none of the split.
     """
-    named = None if options.profile is None else profiles.get(options.profile)  # before anything is read
+    profile = None if options.profile is None else profiles.get(options.profile)  # before anything is read
     layout = None if format is None else get(format)
     with reopened(reference, raise_errors) as source:
-        labels = reference_labels(source, layout, options.split, named)
-        yield OpenReference(labels, named or usual_profile(labels), lru_cache(maxsize=1)(partial(_rows, labels)))
+        labels = reference_labels(source, layout, options.split, profile)
+        if profile is None:
+            stereo = "distance" in labels.filled and labels.filled.isdisjoint(("elevation", "z"))
+            default = "dcase2025" if stereo else USUAL  # stereo labels have distances and no elevations
+            default = next((row.profile for row in of_dialect(labels.layout.name) if row.profile), default)
+            if default not in {each.name for each in profiles.PROFILES}:
+                raise UsageError(
+                    f"{labels.layout.name} holds energy maps: seldio score compares them. To use directions only, name "
+                    "a profile of labels, such as dcase2023"
+                )
+            profile = profiles.get(default)
+        yield labels, profile, lru_cache(maxsize=1)(partial(_rows, labels))
 
 
 def scored_case(
@@ -160,7 +168,7 @@ def scored_case(
         compared = join(truth, outputs, layout, allow_missing=options.allow_missing)
         dropped = compared.prediction.layout.name in profile.drops
         class_list = options.classes or truth.layout.vocabulary
-        class_list = get(class_list).vocabulary if is_path_of_own(class_list) else class_list
+        class_list = get(class_list).vocabulary if class_list.endswith(".toml") else class_list
         classes = vocabulary(class_list)
         clips = tuple(compared.clips)
         labels = read(clips)
@@ -177,7 +185,7 @@ def scored_case(
         *(f"the reference is {text.replace('--format', '--reference-format')}" for text in truth.remarks),
         *(f"the prediction is {text}" for text in compared.prediction.remarks),
     )
-    found = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
+    causes = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
     signed = signature(profile.name, given, of_total(labels.digest), of_total(written.digest))
     drawn = options.intervals or Intervals()
@@ -198,13 +206,13 @@ def scored_case(
         len(written.rows) - len(b),
         chosen,
         compared.left_out,
-        compared.split,
+        compared.hint,
         intervals=drawn.jackknife,
         bootstrap=drawn.resampling if drawn.bootstrap else None,
         by_clip=options.by_clip,
         named=options.profile is not None,
         forced=forced,
-        causes=found,
+        causes=causes,
         mistakes=mistakes,
     )
 
@@ -225,7 +233,7 @@ def _rows(
         InvalidData: something in a file is wrong.
         UsageError: there are no frames, classes or directions.
     """
-    table, faults = rows_of(side.some(clips))
+    table, faults = rows_of(side.of_clips(clips))
     if table is not None and class_list is not None and table.num_rows:
         table = with_class_list(table, side.layout, class_list)
     rows = NOTHING if table is None else event_frames(table, {clip: number for number, clip in enumerate(clips)})

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -24,15 +24,14 @@ from seldio.scores.seld.counting import (
     EventFrames,
     Floats,
     Ints,
+    Paired,
     Thresholds,
     clip_counts,
     event_frames,
     last_frames,
-    nanmean,
     no_counts,
     paired,
     ten_tracks,
-    with_means,
 )
 from seldio.scores.seld.profiles import SeldProfile, get
 from seldio.text import printable
@@ -55,19 +54,9 @@ class SeldScore:
     counts: Floats  # of each clip and class, see :class:`~seldio.scores.seld.counting.Count`
 
     @property
-    def rooms(self) -> dict[str, list[int]]:
-        """The clips of each room by number; the official program looks at the first digit only."""
-        return resampling.rooms_of(self.clips)
-
-    @property
     def overall(self) -> dict[str, float]:
         """The scores over all clips by name; NaN where there is no clip."""
         return dict(zip(self.profile.names, self.values()[:, 0].tolist(), strict=True))
-
-    @property
-    def held(self) -> NDArray[np.bool_]:
-        """Return which classes have references in which clip, shape [clips, classes]."""
-        return np.asarray(self.counts[:, Count.REFERENCES] > 0)
 
     def values(self) -> Floats:
         """Return the scores over all clips; NaN over no clips."""
@@ -88,20 +77,14 @@ class SeldScore:
         """Return the overall scores of each clip by itself."""
         return self.present(self.counts)
 
-    def without_each(self) -> Floats:
-        """Return for each clip the counts of all others together."""
-        return np.asarray(self.counts.sum(axis=0, keepdims=True) - self.counts)
-
     def present(self, counts: Floats) -> Floats:
         """Return the overall scores of sets of counts, as means over classes with references; NaN where none has any.
 
         A mean over all classes is lower the fewer of them a clip has, which says nothing about the clip.
         """
-        values, there = self.profile.score(counts, self.average), np.asarray(counts[:, Count.REFERENCES] > 0)
-        overall = values[:, :, 0]
-        if self.average == "macro":
-            overall = nanmean(np.where(there[:, None, :], values[:, :, 1:], np.nan), 2)
-        return np.where(there.any(axis=1, keepdims=True), overall, np.nan)
+        absent = np.asarray(counts[:, Count.REFERENCES] == 0)
+        overall = self.profile.score(counts, self.average, without=absent)[:, :, 0]
+        return np.where(absent.all(axis=1, keepdims=True), np.nan, overall)
 
     def partial(self, counts: Floats) -> Floats:
         """Return the scores of *counts* of some of the clips, such as a resample, one set each.
@@ -109,12 +92,8 @@ class SeldScore:
         A class that the reference has, but not these clips, is left out of the means over classes there: the programs
         would give it F 0 and LE 180, which says nothing about a system.
         """
-        values = self.profile.score(counts, self.average)
-        lost: Any = (counts[:, Count.REFERENCES] == 0) & self.held.any(axis=0)
-        some = lost.any(axis=1)
-        if self.average == "macro" and some.any():
-            values[some] = with_means(np.where(lost[some, None, :], np.nan, values[some, :, 1:]))
-        return values
+        lost = (counts[:, Count.REFERENCES] == 0) & (self.counts[:, Count.REFERENCES] > 0).any(axis=0)
+        return self.profile.score(counts, self.average, without=lost)
 
     @property
     def _summed(self) -> Summed:
@@ -137,7 +116,8 @@ class SeldScore:
 
     def jackknife(self) -> tuple[Floats, Floats]:
         """Return the lower and upper ends of the 95 % confidence intervals."""
-        return intervals(self.values(), self.profile.score(self.without_each(), self.average))
+        without_each = self.counts.sum(axis=0, keepdims=True) - self.counts
+        return intervals(self.values(), self.profile.score(without_each, self.average))
 
     def bootstrap(self, draw: Resampling = Resampling()) -> tuple[Floats, Floats]:  # noqa: B008 - frozen
         """Return the lower and upper ends of the 95 % bootstrap intervals.
@@ -154,35 +134,25 @@ class SeldScore:
             low[:, 1:], high[:, 1:] = bounded(self.profile.names, *of_classes, units)
         return low, high
 
-    def clips_with(self, over: Over = "clips") -> Ints:
-        """Return how many clips, or rooms, hold each class: have a reference of it."""
-        return np.asarray((resampling.by_unit(self.held, units_of(self.clips, over)) > 0).sum(axis=0))
-
     def support(self, over: Over = "clips") -> Floats:
-        """Return on how many clips, or rooms, each score of each class rests in effect, shape [scores, classes].
+        """Return on how many clips, or rooms, each score rests in effect, shape [scores, 1 + classes].
 
-        They count by their references of the class; for errors by their matches; see
-        :func:`~seldio.scores.resampling.effective`. SELD, which is made of both, rests on the fewer.
+        They count by their references; for errors by their matches; see
+        :func:`~seldio.scores.resampling.effective`. SELD, which is made of both, rests on the fewer. First come those
+        of all classes together.
         """
-        return self._support(self.counts, over)
-
-    def pooled_support(self, over: Over = "clips") -> Floats:
-        """Return on how many clips, or rooms, each score of all classes together rests in effect, shape [scores]."""
-        return self._support(self.counts.sum(axis=2), over)
-
-    def _support(self, counts: Floats, over: Over) -> Floats:
-        unit_of = units_of(self.clips, over)
-        held, matched = (effective(counts[:, place], unit_of) for place in (Count.REFERENCES, Count.MATCHED))
-        both = dict.fromkeys(("ER", "F", "LR"), held) | {"SELD": np.minimum(held, matched)}
+        counts, unit_of = np.dstack((self.counts.sum(axis=2), self.counts)), units_of(self.clips, over)
+        references, matched = (effective(counts[:, place], unit_of) for place in (Count.REFERENCES, Count.MATCHED))
+        both = dict.fromkeys(("ER", "F", "LR"), references) | {"SELD": np.minimum(references, matched)}
         return np.stack([both.get(name, matched) for name in self.profile.names])
 
     def weak(self, over: Over = "clips") -> NDArray[np.bool_]:
         """Return which overall scores rest on few clips in effect, or on a class that too few tell about."""
-        return np.asarray((self.pooled_support(over) < ENOUGH) | self.lean(over).any(axis=1))
+        return np.asarray((self.support(over)[:, 0] < ENOUGH) | self.lean(over).any(axis=1))
 
     def lean(self, over: Over = "clips") -> NDArray[np.bool_]:
         """Return the classes in a mean over classes that too few clips tell about, shape [scores, classes]."""
-        support = self.support(over)
+        support = self.support(over)[:, 1:]
         if self.average != "macro":
             return np.zeros(support.shape, dtype=bool)
         counted = ~np.isnan(self.values()[:, 1:]) & (np.array(self.profile.names) != "ER")[:, None]
@@ -195,9 +165,11 @@ def bounded(
     """Return the *ends* of intervals by class, with bounds in the place of those of shares that are 0 or 1.
 
     Where no reference of a class is found (or each is), resamples cannot tell anything: clips of another kind may have
-    been missed by chance, a share q of them, see :func:`~seldio.scores.resampling.most_unseen`. If all is right in
-    those, LR is q and F, as a harmonic mean, 2q / (1 + q). If all is wrong in those, with as many predictions as
-    references, F and LR are 1 - q. Errors of a class without a match, and scores made of those or of a bound, are NaN.
+    been missed by chance, a share q of them. With n clips, q is that for which n draws miss such a clip with a chance
+    of 2.5 %, the end of C. Clopper's and E. Pearson's interval of none among n (1934); it is 1 of no clips. If all is
+    right in those, LR is q and F, as a harmonic mean, 2q / (1 + q). If all is wrong in those, with as many predictions
+    as references, F and LR are 1 - q. Errors of a class without a match, and scores made of those or of a bound, are
+    NaN.
     """
     low, high = (each.copy() for each in ends)
     unmatched = counts[:, Count.MATCHED].sum(axis=0) == 0
@@ -205,7 +177,8 @@ def bounded(
     for place, name in enumerate(names):
         if name in ("F", "LR", "OnscreenAcc"):
             weight = counts[:, Count.MATCHED if name == "OnscreenAcc" else Count.REFERENCES]
-            q = resampling.most_unseen(effective(weight, unit_of))
+            clips = effective(weight, unit_of)
+            q = np.where(clips > 0, 1 - 0.025 ** (1 / np.where(clips > 0, clips, 1)), 1.0)
             none, every = values[place] <= NEAR, values[place] >= 1 - NEAR
             high[place] = np.where(none, 2 * q / (1 + q) if name == "F" else q, high[place])
             low[place] = np.where(every, 1 - q, low[place])
@@ -246,31 +219,36 @@ def count_sides(
     Raises:
         UsageError: a side lacks a field that the profile needs.
     """
-    a, b = fit(reference, profile, "the reference"), fit(prediction, profile, "the prediction")
-    groups = paired(a, b, grid_lengths(profile, a, clips), classes, profile.measure)
+    groups = pairings(reference, prediction, profile, classes, clips)
     counts = (clip_counts(group, profile.unit, limits) for group in groups)
     return np.concatenate([no_counts(0, classes), *counts])
 
 
-def fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
-    """Return *side* with what the profile needs, distances in its unit.
+def pairings(
+    reference: EventFrames, prediction: EventFrames, profile: SeldProfile, classes: int, clips: int
+) -> Iterator[Paired]:
+    """Return the pairs of both sides as a profile makes them, distances in its unit; see :func:`.counting.paired`.
 
     Raises:
-        UsageError: a field is missing.
+        UsageError: a side lacks a field that the profile needs.
     """
-    for field in profile.needs if len(side) else ():
-        values = getattr(side, field)
-        if values is None or np.isnan(values).any():
-            lacking = "no" if values is None else "not in every row a"
-            raise UsageError(f"{profile.name} needs {field}, and {name} has {lacking} {field}")
-    if profile.tracks:
-        side = ten_tracks(side)
-    if profile.metre == 1 or side.distance is None:
-        return side
-    # the number that was written, where reading it divided it (0.29 m are 29 cm)
-    scaled = side.distance * profile.metre
-    written = np.round(scaled, 6)
-    return dataclasses.replace(side, distance=np.where(written / profile.metre == side.distance, written, scaled))
+    sides = []
+    for side, name in ((reference, "the reference"), (prediction, "the prediction")):
+        for field in profile.needs if len(side) else ():
+            values = getattr(side, field)
+            if values is None or np.isnan(values).any():
+                lacking = "no" if values is None else "not in every row a"
+                raise UsageError(f"{profile.name} needs {field}, and {name} has {lacking} {field}")
+        tracked = ten_tracks(side) if profile.tracks else side
+        if profile.metre != 1 and tracked.distance is not None:
+            # the number that was written, where reading it divided it (0.29 m are 29 cm)
+            scaled = tracked.distance * profile.metre
+            written = np.round(scaled, 6)
+            distance = np.where(written / profile.metre == tracked.distance, written, scaled)
+            tracked = dataclasses.replace(tracked, distance=distance)
+        sides.append(tracked)
+    a, b = sides
+    return paired(a, b, grid_lengths(profile, a, clips), classes, profile.measure)
 
 
 def grid_lengths(profile: SeldProfile, reference: EventFrames, clips: int) -> Ints:
@@ -326,7 +304,16 @@ class SeldAccumulator:
         Raises:
             UsageError: a column is missing.
         """
-        a, b = (event_frames(_clip_table(clip, rows), {clip: 0}) for rows in (reference, prediction))
+        sides = []
+        for rows in (reference, prediction):
+            table = rows
+            if not isinstance(table, pa.Table):
+                table = pa.table({name: np.asarray(values) for name, values in table.items()})
+            if "clip" in table.column_names:
+                table = table.drop_columns("clip")
+            table = table.append_column("clip", pa.array([clip] * table.num_rows, pa.string()))
+            sides.append(event_frames(table, {clip: 0}))
+        a, b = sides
         self._clips[clip] = count_sides(a, b, self.profile, self._limits, self._classes, 1)
 
     def forward(self, clip: str, reference: ClipLabels, prediction: ClipLabels) -> dict[str, float]:
@@ -354,11 +341,11 @@ class SeldAccumulator:
         Raises:
             UsageError: a predicted clip has no reference, or a column is missing.
         """
-        known = by_clip(reference) if isinstance(reference, pa.Table) else reference
+        labels = by_clip(reference) if isinstance(reference, pa.Table) else reference
         for clip, rows in by_clip(prediction).items():
-            if clip not in known:
+            if clip not in labels:
                 raise UsageError(f"there are no reference labels for the clip {printable(clip)}")
-            self.update(clip, known[clip], rows)
+            self.update(clip, labels[clip], rows)
 
     def compute(self) -> dict[str, float]:
         """Return the scores over all clips so far: shares from 0 to 1, angles in degrees; NaN where undefined."""
@@ -415,8 +402,8 @@ class SeldAccumulator:
         Raises:
             UsageError: the state was saved by an accumulator of another profile, or an older seldio.
         """
-        own = self.state_dict()
-        if any(state[name] != own[name] for name in ("profile", "average", "limits")):
+        current = self.state_dict()
+        if any(state[name] != current[name] for name in ("profile", "average", "limits")):
             raise UsageError("the state was saved by an accumulator of another profile")
         if any(len(counts) != len(Count) for counts in state["clips"].values()):
             raise UsageError(
@@ -434,16 +421,6 @@ def by_clip(table: pa.Table | None) -> dict[str, pa.Table]:
         order = np.argsort(codes, kind="stable")
         table, codes = table.take(order), codes[order]
     bounds = np.searchsorted(codes, np.arange(len(names) + 1)).tolist()
-    found = {
-        clip: table.slice(start, stop - start) for clip, (start, stop) in zip(names, pairwise(bounds), strict=True)
-    }
-    return {file.clip: table.slice(0, 0) for file in origin_of(table).files} | found
-
-
-def _clip_table(clip: str, rows: ClipLabels) -> pa.Table:
-    table = (
-        rows if isinstance(rows, pa.Table) else pa.table({name: np.asarray(values) for name, values in rows.items()})
-    )
-    if "clip" in table.column_names:
-        table = table.drop_columns("clip")
-    return table.append_column("clip", pa.array([clip] * table.num_rows, pa.string()))
+    silent = {file.clip: table.slice(0, 0) for file in origin_of(table).files}
+    each = zip(names, pairwise(bounds), strict=True)
+    return silent | {clip: table.slice(start, stop - start) for clip, (start, stop) in each}
