@@ -60,9 +60,6 @@ def starss(**changes: list[Any]) -> pa.Table:
     return table(**given | changes)
 
 
-plan = carry_out
-
-
 def convert(
     table: pa.Table, source: LabelFormat, target: LabelFormat, allow_loss: Any = (), fill: Any = MappingProxyType({})
 ) -> Converted:
@@ -148,11 +145,11 @@ PAIRS = dict.fromkeys([
 def test_formats_to_formats(one: str, other: str) -> None:
     source, target = get(one), get(other)
     given = example(one)
-    missing = plan(given, source, target).missing
+    missing = carry_out(given, source, target).missing
     lacking = {field for field in target.needs if field not in given.column_names}
     assert set(missing) == lacking - {"frame", "onset", "offset"} - ({"distance"} if other == "so-dataset" else set())
     fill = dict.fromkeys(missing, 1)
-    planned = plan(given, source, target, fill)
+    planned = carry_out(given, source, target, fill)
     converted = convert(given, source, target, allow_loss=planned.losses, fill=fill)
     again = reread(converted.table, target)
     assert [file.clip for file in origin_of(again).files] == ["a", "b", "c"]
@@ -173,7 +170,7 @@ def test_formats_to_formats(one: str, other: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_format_loses_nothing(name: str) -> None:
-    planned = plan(example(name), get(name), get(name))
+    planned = carry_out(example(name), get(name), get(name))
     assert not any((planned.losses, planned.missing, planned.notes))
     assert reread(convert(example(name), get(name), get(name)).table, get(name)).equals(example(name))
 
@@ -184,7 +181,7 @@ def test_parquet_carries_everything(name: str) -> None:
     write_parquet(convert(example(name), get(name), PARQUET).table, stream)
     packed = read_parquet(stream.getvalue(), "x.parquet", raise_errors)
     assert packed is not None
-    assert plan(packed, PARQUET, get(name)).losses == {}
+    assert carry_out(packed, PARQUET, get(name)).losses == {}
     assert written(convert(packed, PARQUET, get(name)).table, get(name)) == written(example(name), get(name))
 
 
@@ -257,13 +254,13 @@ def test_classes_that_the_target_does_not_have_are_named() -> None:
     )
     converted = convert(given, get("starss23"), get("dcase2020-output"), allow_loss=["all"])
     assert converted.table["class_id"].to_pylist() == [9]
-    assert plan(given, get("starss23"), get("dcase2022-output")).losses.keys() == {"distance", "onscreen"}
+    assert carry_out(given, get("starss23"), get("dcase2022-output")).losses.keys() == {"distance", "onscreen"}
 
 
 def test_events_become_frames_and_come_back() -> None:
     given = table("dcase2019", "tau-sse-2019", onset=[0.3, 1.0, 0.0], offset=[0.6, 1.1, 0.1], class_id=[0, 0, 3], azimuth=[10.0] * 3,
                   elevation=[0.0] * 3, distance=[1.0] * 3)  # fmt: skip
-    planned = plan(given, get("dcase2019"), get("starss23"), {"source": 0})
+    planned = carry_out(given, get("dcase2019"), get("starss23"), {"source": 0})
     assert planned.losses == {}
     assert "3 events become 5 event frames" in planned.notes
     frames = convert(given, get("dcase2019"), get("starss23"), fill={"source": 0}).table
@@ -292,7 +289,7 @@ def test_times_that_frames_cannot_tell(times: list[tuple[float, float]], what: s
     rows = len(times)
     given = table("dcase2019", "tau-sse-2019", onset=[t[0] for t in times], offset=[t[1] for t in times], class_id=[0] * rows,
                   azimuth=[10.0] * rows, elevation=[0.0] * rows)  # fmt: skip
-    assert plan(given, get("dcase2019"), get("dcase2023-submission")).losses == {"frame": what}
+    assert carry_out(given, get("dcase2019"), get("dcase2023-submission")).losses == {"frame": what}
 
 
 def test_what_moves_does_not_fit_into_one_row() -> None:
@@ -304,7 +301,7 @@ def test_what_moves_does_not_fit_into_one_row() -> None:
         elevation=[0.0] * 4,
         distance=[1.0, 1.0, 2.0, 1.0],
     )
-    planned = plan(given, get("starss23"), get("dcase2019"))
+    planned = carry_out(given, get("starss23"), get("dcase2019"))
     what = "it changes in 1 of 2 events; the value of the middle frame is kept"
     assert planned.losses == {"azimuth": what, "distance": what}
     rows = convert(given, get("starss23"), get("dcase2019"), allow_loss=["all"]).table.to_pylist()
@@ -320,7 +317,7 @@ def test_frames_of_20_ms() -> None:
         azimuth=[10.0, 20.0, 50.0, 0.0, 30.0, 40.0],
         elevation=[0.0] * 6,
     )
-    planned = plan(given, get("dcase2019-output"), get("dcase2023-submission"))
+    planned = carry_out(given, get("dcase2019-output"), get("dcase2023-submission"))
     assert planned.losses == {"frame": "frames of 20 ms are merged into frames of 100 ms: 6 rows become 4"}
     there = convert(given, get("dcase2019-output"), get("dcase2023-submission"), allow_loss=["frame"]).table
     assert [(row["frame"], row["class_id"], row["azimuth"]) for row in there.to_pylist()] == [
@@ -347,9 +344,9 @@ def test_losses_are_refused_by_name() -> None:
 @pytest.mark.parametrize("number", [0, -1])
 def test_a_constant_source_says_nothing(number: int) -> None:
     given = starss(source=[number, number])
-    assert plan(given, get("starss23"), get("dcase2024-submission")).losses == {}
-    assert plan(starss(source=[None, None]), get("starss23"), get("dcase2024-submission")).losses == {}
-    assert plan(starss(source=[5, 5]), get("starss23"), get("dcase2024-submission")).losses == {
+    assert carry_out(given, get("starss23"), get("dcase2024-submission")).losses == {}
+    assert carry_out(starss(source=[None, None]), get("starss23"), get("dcase2024-submission")).losses == {}
+    assert carry_out(starss(source=[5, 5]), get("starss23"), get("dcase2024-submission")).losses == {
         "source": "the number 5"
     }
 
@@ -363,7 +360,7 @@ def test_what_is_lost_is_described() -> None:
     given = with_origin(
         given, Origin("dcase2026", "starss", (ClipFile("mix001", "a.json", extra='{"videos": [], "annotations": {}}'),))
     )
-    planned = plan(given, get("dcase2026"), get("starss23"))
+    planned = carry_out(given, get("dcase2026"), get("starss23"))
     assert planned.missing == {
         "source": "the table has none",
         "elevation": "1 of 2 rows have none",
@@ -379,10 +376,10 @@ def test_what_is_lost_is_described() -> None:
         "z": "the norm, an activity (0.50 to 0.50)",
         "extra": "additional keys: videos, colour",
     }
-    assert plan(given, get("dcase2026"), get("starss23"), {"distance": 2}).losses.keys() == planned.losses.keys() - {
-        "distance"
-    }
-    assert plan(starss(), get("starss23"), get("dcase2025")).losses == {
+    assert carry_out(
+        given, get("dcase2026"), get("starss23"), {"distance": 2}
+    ).losses.keys() == planned.losses.keys() - {"distance"}
+    assert carry_out(starss(), get("starss23"), get("dcase2025")).losses == {
         "elevation": "values from -5 to 10°",
         "azimuth": "front or back: 1 of 2 rows lie behind and are folded to the front",
     }
@@ -433,9 +430,9 @@ def test_unknown_distances_go_where_they_have_a_mark() -> None:
     given = starss(class_id=[47, 47], distance=[None, 2.0])
     given = with_origin(given, Origin("so-dataset", "so-dataset", origin_of(given).files))
     source = get("so-dataset")
-    assert plan(given, source, dataclasses.replace(get("dcase2026"), vocabulary="so-dataset")).losses == {}
+    assert carry_out(given, source, dataclasses.replace(get("dcase2026"), vocabulary="so-dataset")).losses == {}
     target = dataclasses.replace(get("starss23"), vocabulary="so-dataset")
-    assert plan(given, source, target).missing == {"distance": "1 of 2 rows have none"}
+    assert carry_out(given, source, target).missing == {"distance": "1 of 2 rows have none"}
     assert written(convert(given, source, target, fill={"distance": 9}).table, target)["mix001.csv"].startswith(
         b"0,47,1,30,-5,900\n"
     )
@@ -719,7 +716,7 @@ def test_whatever_is_converted_can_be_read(data: st.DataObject) -> None:
     seconds = [row["offset"] - row["onset"] for row in rows.to_pylist() if "onset" in row]
     assume(not 600 < max(seconds, default=0.0) < 1e6)  # it works, but takes its time
     try:
-        fill = dict.fromkeys(plan(given, source, target).missing, 0)
+        fill = dict.fromkeys(carry_out(given, source, target).missing, 0)
         converted = convert(given, source, target, allow_loss=["all"], fill=fill)
     except DataError:  # numbers that no recording has
         fields = ("frame", "onset", "offset", "azimuth", "elevation", "distance")

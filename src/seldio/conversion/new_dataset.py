@@ -113,16 +113,6 @@ def _tables(catalogue: Catalogue) -> Iterator[UnknownTable]:
             yield UnknownTable(entry, header, whole, tuple(number for number, row in rows if len(row) != len(header)))
 
 
-def _alike(tables: Iterable[UnknownTable]) -> list[UnknownTable]:
-    """Return the tables with the columns that most look like those of labels."""
-    kinds: dict[frozenset[str], list[UnknownTable]] = {}
-    for table in tables:
-        kinds.setdefault(frozenset(table.header), []).append(table)
-    titles = {title for field in _GUESSED for title in LIKELY[field]}
-    counts = {header: sum(plain_title(title) in titles for title in header) for header in kinds}
-    return kinds[max(kinds, key=lambda header: (counts[header], len(kinds[header])))]
-
-
 def _recordings(catalogue: Catalogue) -> dict[str, Any]:
     entries = [entry for group in catalogue.of("recording") for entry in group.files]
     headers = []
@@ -313,7 +303,13 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
         every = [*_tables(catalogue)]
         if not every:
             return _known(path, source, catalogue, write)
-        tables = _alike(every)
+        # the tables with the columns that most look like those of labels
+        kinds: dict[frozenset[str], list[UnknownTable]] = {}
+        for table in every:
+            kinds.setdefault(frozenset(table.header), []).append(table)
+        titles = {title for field in _GUESSED for title in LIKELY[field]}
+        counts = {header: sum(plain_title(title) in titles for title in header) for header in kinds}
+        tables = kinds[max(kinds, key=lambda header: (counts[header], len(kinds[header])))]
         columns = _columns(tables, said["columns"])
         record = _proposal(folder, tables, columns, _recordings(catalogue), said)
     lines, questions = [*_lines(record, columns, tables, said["azimuth"])], [*_questions(record, columns)]

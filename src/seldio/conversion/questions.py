@@ -30,6 +30,7 @@ from seldio.formats import get
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import ITEMS, JsonItems
 from seldio.parallel import parallel_map
+from seldio.schema.arrays import uncollected
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.schema.splits import TEST
@@ -91,8 +92,9 @@ def asked_about(
         batch.layouts[layout.name] = None
         batch.splits.update(told_split(file.name, asking["datasets"]) for file in files)
         batch.unheard += [file.clip for file in files if file.name not in recordings]
-        items = [*task_module(target).stream(table, skipped=batch.skipped, recordings=recordings, **asking)]
-        batch.texts += encoded(items, text)
+        with uncollected():
+            items = [*task_module(target).stream(table, skipped=batch.skipped, recordings=recordings, **asking)]
+            batch.texts += encoded(items, text)
         batch.asked.update(item.task for item in items)
         if options.selects:
             batch.lots += [mix.lot_of(item, options.seed) for item in items]

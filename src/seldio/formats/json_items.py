@@ -8,12 +8,10 @@ finding with its line and column, and the record is left out, unless it can be u
 from __future__ import annotations
 
 import dataclasses
-import gc
 import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from importlib.resources import files
 from itertools import chain
@@ -27,7 +25,7 @@ from seldio.formats.base import Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
 from seldio.formats.json_records import Layout, Records, Run, layout_of, peek, value_at
 from seldio.formats.json_text import MAX_DEPTH, JsonDocument, Pointer, proven
-from seldio.schema.arrays import pc
+from seldio.schema.arrays import pc, uncollected
 from seldio.schema.qa import (
     POOL,
     AnswerMeta,
@@ -49,18 +47,6 @@ _META = frozenset(AnswerMeta.model_fields)
 _RUN = 1 << 13
 #: Fields that any open format of questions can hold under their own names, with the types of their values.
 _BESIDES: dict[str, tuple[type, ...]] = {"start": _SCALARS, "end": _SCALARS, "language": (str,)}
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Pause the garbage collector: rows have no cycles, and there are many of them."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -131,7 +117,7 @@ class JsonItems(ItemFormat):
         lines = reader.numbers + 1 if reader.records.lines else None
         return ItemReading(self, path, rows, reader.locate, partial(reader.origin, table), lines=lines)
 
-    @_uncollected()
+    @uncollected()
     def write(self, rows: Sequence[Row] | pa.Table, origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
         stored: Mapping[str, Any] = origin or {}
@@ -358,7 +344,7 @@ class _Reader:
         self.warned: list[int] = []  # of those whose id is a whole number, of predictions
         self.shapes: dict[tuple[str, ...], list[int]] = {}  # numbers of records by their keys
 
-    @_uncollected()
+    @uncollected()
     def table(self) -> pa.Table:
         """Read all records, and warn once of what many of them have in common."""
         tables, numbers = [self.format.schema.empty_table()], [np.zeros(0, np.int64)]

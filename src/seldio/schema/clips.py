@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -64,15 +64,6 @@ CLIP_SCHEMA = pa.schema(
 )
 
 
-def from_clips(clips: Iterable[Clip]) -> pa.Table:
-    """Return a table of *clips* in their order, with all columns of ``CLIP_SCHEMA``."""
-    rows = list(clips)
-    columns = [
-        pa.array([getattr(row, name) for row in rows], CLIP_SCHEMA.field(name).type) for name in CLIP_SCHEMA.names
-    ]
-    return pa.Table.from_arrays(columns, schema=CLIP_SCHEMA)
-
-
 class ClipTable(Mapping[str, Clip]):
     """Clips by name, held as columns: a row becomes a model when it is asked for.
 
@@ -87,8 +78,11 @@ class ClipTable(Mapping[str, Clip]):
 
     @classmethod
     def of(cls, clips: Mapping[str, Clip]) -> Self:
-        """Return the table of *clips*."""
-        return cls(from_clips(clips.values()).add_column(0, "name", pa.array(list(clips), pa.string())), clips)
+        """Return the table of *clips*, in their order."""
+        columns = {"name": pa.array(list(clips), pa.string())}
+        for field in CLIP_SCHEMA:
+            columns[field.name] = pa.array([getattr(clip, field.name) for clip in clips.values()], field.type)
+        return cls(pa.table(columns), clips)
 
     def __getstate__(self) -> pa.Table:
         return self.table

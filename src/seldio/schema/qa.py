@@ -268,21 +268,20 @@ def same_audio(paths: Sequence[str], other: Sequence[str]) -> bool:
     """Return whether both name the same recordings, or one of them none; folders in front do not matter."""
     if not paths or not other or paths == other:
         return True
-    return len(paths) == len(other) and all(map(_ends_alike, paths, other))
+    if len(paths) != len(other):
+        return False
+    for pair in zip(paths, other, strict=True):
+        short, long = sorted(pair, key=len)
+        parts = [[part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")] for path in pair]
+        less, more = sorted(parts, key=len)
+        if not long.endswith(f"/{short}") and more[len(more) - len(less) :] != less:
+            return False
+    return True
 
 
 def same_task(task: str | None, other: str | None) -> bool:
     """Return whether both name the same task, or one of them none."""
     return not task or not other or task == other
-
-
-def _ends_alike(*paths: str) -> bool:
-    short, long = sorted(paths, key=len)
-    if long.endswith(f"/{short}"):
-        return True
-    parts = [[part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")] for path in paths]
-    less, more = sorted(parts, key=len)
-    return more[len(more) - len(less) :] == less
 
 
 # --- reasons why a record is no row, for one record in words or for a whole column at once ---------------------------

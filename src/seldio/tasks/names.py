@@ -44,12 +44,30 @@ def _table() -> dict[str, tuple[str, str]]:
     }
 
 
+#: Last words of names that the table does not hold: singular in spite of their s, those that take no "a", and vowels.
+_SINGULAR = re.compile(r"(?:ss|us|is|as|os|'s)\Z")
+_MASS = re.compile(r"(?:(?<!\bstr)(?<!\bspr)(?<!\bsw)(?<!\br)(?<!\bk)(?<!\bw)ing|ness)\Z")
+_VOWEL = re.compile(r"\"?(?:(?!eu|ewe|one\b|once|u[bcfknrst][aeiou]|uni(?!n))[aeiou]|hour|honest|heir|8|11\b|18\b)")
+
+
 @cache
 def name_of(label: str) -> Name:
     """Return the words for a class."""
     plain = " ".join(label.replace("_", " ").lower().split())
     said = f'"{plain}"' if "," in plain else plain
-    spoken, number = _table().get(plain) or _of_its_own(plain)
+    spoken, number = _table().get(plain) or ("", "")
+    if not spoken:  # judged by its last word
+        spoken = re.sub(r"\A(?:the|an?) (?=\S)", "", plain)
+        spoken = f"{spoken} sound" if re.fullmatch(r"class -?\d+", spoken) else spoken
+        last = spoken.rpartition(" ")[2]
+        entry = _table().get(last)
+        if entry is not None and entry[0] == last:
+            number = entry[1]
+        elif last.endswith("s") and not _SINGULAR.search(last):
+            number = PLURAL
+        else:
+            number = UNCOUNTABLE if _MASS.search(last) else COUNTABLE
+        spoken = f'"{spoken}"' if "," in spoken else spoken
     indefinite = f"{'an' if _VOWEL.match(spoken) else 'a'} {spoken}" if number == COUNTABLE else spoken
     singular = number != PLURAL
     verb, do = ("is", "does") if singular else ("are", "do")
@@ -72,31 +90,6 @@ def called_in_russian() -> tuple[tuple[str, str], ...]:
     forms = {re.sub(r"\Aсо? ", "", form): row["names"][0] for row in rows for form in row["forms"]}
     longest = sorted(forms, key=len, reverse=True)
     return tuple((re.sub("[её]", "[её]", form), name_of(forms[form]).spoken) for form in longest)
-
-
-# --- classes that the table does not hold ---------------------------------------------------------------------
-_SINGULAR = re.compile(r"(?:ss|us|is|as|os|'s)\Z")
-#: Endings of names that take no "a", but for a few words.
-_MASS = re.compile(r"(?:(?<!\bstr)(?<!\bspr)(?<!\bsw)(?<!\br)(?<!\bk)(?<!\bw)ing|ness)\Z")
-
-
-def _of_its_own(plain: str) -> tuple[str, str]:
-    """Return the spoken name and number of a class that the table lacks, judged by its last word."""
-    spoken = re.sub(r"\A(?:the|an?) (?=\S)", "", plain)
-    if re.fullmatch(r"class -?\d+", spoken):
-        spoken = f"{spoken} sound"
-    last = spoken.rpartition(" ")[2]
-    last_word_entry = _table().get(last)
-    if last_word_entry is not None and last_word_entry[0] == last:
-        number = last_word_entry[1]
-    elif last.endswith("s") and not _SINGULAR.search(last):
-        number = PLURAL
-    else:
-        number = UNCOUNTABLE if _MASS.search(last) else COUNTABLE
-    return (f'"{spoken}"' if "," in spoken else spoken), number
-
-
-_VOWEL = re.compile(r"\"?(?:(?!eu|ewe|one\b|once|u[bcfknrst][aeiou]|uni(?!n))[aeiou]|hour|honest|heir|8|11\b|18\b)")
 
 
 def capitalized(sentence: str) -> str:

@@ -32,7 +32,7 @@ from seldio.schema.spans import repeated, spans
 from seldio.schema.splits import TEST, meaning
 from seldio.tasks.names import Name, name_of
 from seldio.tasks.specs import DEFAULTS, Margins
-from seldio.tasks.task import ENGLISH, Made, Say, Task, View, Why, Wordings, digest, hashed
+from seldio.tasks.task import ENGLISH, LONGEST, Made, Say, Task, View, Why, Wordings, digest, hashed
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
@@ -45,8 +45,6 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 SILENT = "no source is active in the window"
 #: Where items look for their audio: that of the recording, beside ``metadata_dev``.
 AUDIO = "{path}.wav"
-#: Seconds; the clips of SO-Bench and of ruEnvAQA are no longer.
-LONGEST = 20.0
 
 
 class SceneEvent(NamedTuple):

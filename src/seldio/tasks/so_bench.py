@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.names import Name, name_of
-from seldio.tasks.scene import AUDIO, LONGEST, RIVALS, Scene, SceneEvent, ask_all, cells, only_cell
+from seldio.tasks.scene import AUDIO, RIVALS, Scene, SceneEvent, ask_all, cells, only_cell
 from seldio.tasks.specs import ASKED, DEFAULTS, PUBLISHED, Margins
-from seldio.tasks.task import ENGLISH, NAMELESS, Code, Say, Task, Why, digest, wordings_in
+from seldio.tasks.task import ENGLISH, LONGEST, NAMELESS, Code, Say, Task, Why, digest, wordings_in
 
 #: Why a candidate is skipped; words that reports show, as well as those of :mod:`seldio.tasks.task`.
 BACK = "the azimuth is ±180: two numbers are right"
@@ -108,9 +108,9 @@ def each_pair(
 
 def detect_time(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
     """Ask for the times of a class that sounds once."""
-    since, until = say.language.time(event.first), say.language.time(event.end)
+    since, until = say.language.times[event.first], say.language.times[event.end]
     question, answer = say.ask(event.name, since=since, until=until)
-    times = f"{ENGLISH.time(event.first)} to {ENGLISH.time(event.end)}"
+    times = f"{ENGLISH.times[event.first]} to {ENGLISH.times[event.end]}"
     return Draft(question, answer, times, (event,), {"time_span": [event.first / 10, event.end / 10]})
 
 
@@ -125,10 +125,10 @@ def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
         yield Why.SHORT
     else:
         ordered = sorted(events, key=lambda event: (event.first, event.name.plain, event.end))
-        canonical = ", ".join(f"{e.name.said} from {ENGLISH.time(e.first)} to {ENGLISH.time(e.end)}" for e in ordered)
+        canonical = ", ".join(f"{e.name.said} from {ENGLISH.times[e.first]} to {ENGLISH.times[e.end]}" for e in ordered)
         part = language.words["listed"]
         *others, last = (
-            part.format_map({**e.name.words, "since": language.time(e.first), "until": language.time(e.end)})
+            part.format_map({**e.name.words, "since": language.times[e.first], "until": language.times[e.end]})
             for e in ordered
         )
         between, before_last, of_two = language.words["list"]
@@ -159,7 +159,7 @@ def count_sources(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
             yield "one actor makes two sounds"
         elif count not in asked:
             asked.add(count)
-            time = say.language.time(frame)
+            time = say.language.times[frame]
             question, answer = say.ask(of=say.language.form(count), t=time, count=str(count))
             yield Draft(question, answer, str(count), tuple(active), {"active_count": count})
 
@@ -192,8 +192,8 @@ def onset_from_location(scene: Scene, event: SceneEvent, margins: Margins, say: 
     if scene.is_crowded(event, margins.azimuth):
         return Why.SHARED
     side, _, place = say.language.directions[event.cell]
-    question, answer = say.ask(place=place, side=side, t=say.language.time(event.first))
-    return Draft(question, answer, ENGLISH.time(event.first), (event,), {"onset_time": event.first / 10})
+    question, answer = say.ask(place=place, side=side, t=say.language.times[event.first])
+    return Draft(question, answer, ENGLISH.times[event.first], (event,), {"onset_time": event.first / 10})
 
 
 # --- numbers ---------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def _estimate(
         azimuth, elevation, metres = (float(column[row]) for column in rows[1:4])
         # a number of its own has a proof of its own
         event = event._replace(number=-1 - row, azimuth=azimuth, elevation=elevation, distance=metres)
-        time = say.language.time(frame)
+        time = say.language.times[frame]
     unit, short, digits = _ESTIMATES[field]
     value = round(getattr(event, field), digits) + 0.0
     if field == "azimuth" and abs(round(event.elevation, 1)) > HIGHEST:
@@ -310,9 +310,9 @@ def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say
     frame = next(alone, None)
     if frame is None:
         return Why.UNSTEADY
-    time, (side, short, place) = say.language.time, say.language.directions[event.cell]
-    since, until = time(event.first), time(event.end)
-    question, answer = say.ask(event.name, place=place, side=side, t=time(frame), since=since, until=until)
+    times, (side, short, place) = say.language.times, say.language.directions[event.cell]
+    since, until = times[event.first], times[event.end]
+    question, answer = say.ask(event.name, place=place, side=side, t=times[frame], since=since, until=until)
     canonical = f"{event.name.plain} from {short}."
     return Draft(question, answer, canonical, (event,), {"time_span": [event.first / 10, event.end / 10]})
 

@@ -44,6 +44,8 @@ class Why:
 
 # --- languages -----------------------------------------------------------------------------------------------------
 Code = Literal["en", "ru"]
+#: Seconds; the clips of SO-Bench and of ruEnvAQA are no longer.
+LONGEST = 20.0
 #: Stands for the name of a class that has none in the language.
 NAMELESS = "\0"
 
@@ -84,10 +86,7 @@ class Wordings(NamedTuple):
     directions: tuple[Direction, ...]  # all cells in words, by number
     words: dict[str, Any]
     form: Callable[[float], int]  # the place of the form that goes with a number among those of a word
-
-    def time(self, frame: int) -> str:
-        """Return the time at which a label frame begins: ``18.5s``."""
-        return str(self.words["time"].format(f"{frame / 10:.1f}".replace(".", self.words["decimal"])))
+    times: tuple[str, ...]  # at which each label frame of a clip begins, and the last one ends: ``18.5s``
 
     def counted(self, value: float, unit: Literal["degrees", "metres"]) -> str:
         """Return a number with its unit, as a sentence has it: ``1 degree``, ``-36.6 degrees``."""
@@ -109,7 +108,12 @@ def wordings_in(code: Code) -> Wordings:
             ways[task] = tuple(Wording(tuple(row["questions"]), tuple(s), tuple(row["answers"])) for row, s in parts)
     forms: dict[Code, Callable[[float], int]] = {"en": lambda number: int(abs(number) != 1), "ru": one_few_many}
     directions = tuple(Direction(*row) for row in table["directions"])
-    return Wordings(tuple(table["preambles"]), ways, directions, table["words"], forms[code])
+    words = table["words"]
+    times = tuple(
+        words["time"].format(f"{frame / 10:.1f}".replace(".", words["decimal"]))
+        for frame in range(round(LONGEST * 10) + 1)
+    )
+    return Wordings(tuple(table["preambles"]), ways, directions, words, forms[code], times)
 
 
 #: What is asked in unless another language is wanted, and that of tasks from elsewhere.
