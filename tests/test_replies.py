@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -116,6 +117,15 @@ def test_refusals_are_told_from_replies_that_say_something_else() -> None:
     )
     assert refused[True, True] >= 0.95 * (refused[True, True] + refused[True, False])
     assert read_as_refused <= 0.01 * len(labelled)
+
+
+def test_what_stands_before_a_search_hides_nothing_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [row["reply"] for row in rows("two-readers")] + [text for _, text, _ in ROWS]
+    found = [(words.stripped(text), plainly(text)) for text in texts]
+    for patterns, guard in ((words.REPLIES, "markup"), (words._RE, "may_announce"), (words._RE, "respellable")):
+        monkeypatch.setattr(patterns, guard, re.compile(""))
+
+    assert found == [(words.stripped(text), plainly(text)) for text in texts]
 
 
 PIECES = (

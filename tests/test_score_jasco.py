@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import re
@@ -110,6 +111,7 @@ def test_a_rating_is_carried_over_items() -> None:
 
 @pytest.mark.parametrize("cell", sorted(NAN_TEXTS))
 def test_texts_that_pandas_takes_for_nan(cell: str) -> None:
+    assert NAN_TEXTS == pytest.importorskip("pandas._libs.parsers").STR_NA_VALUES
     result = as_official([("1", cell), ("1", GOOD)])
     assert "TypeError: argument of type 'numpy.float64' is not iterable" == result.crash
     assert as_official([(cell, text(0, "Good")), ("1", GOOD)]).best_mean == 2.0
@@ -119,8 +121,6 @@ def test_texts_that_pandas_takes_for_nan(cell: str) -> None:
 @example(["10", "9", "x"])
 def test_ids_are_grouped_as_pandas_does(ids: list[str]) -> None:
     pandas = pytest.importorskip("pandas")
-    import io
-
     frame = pandas.read_csv(io.StringIO("id,n\n" + "".join(f'"{id}",{n}\n' for n, id in enumerate(ids))))
     assert [list(group["n"]) for _, group in frame.groupby(["id"])] == grouped(ids)
 

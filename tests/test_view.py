@@ -109,9 +109,7 @@ def test_a_link_that_leads_out_of_the_tree_is_not_followed(tree: Path, tmp_path:
         recording = tree.parents[2] / f"{name}/{SPLIT}/{CLIP}.wav"
         recording.unlink()
         recording.symlink_to(secret)
-    found = media_of(tree).played
-
-    assert found is None
+    assert media_of(tree).played is None
 
 
 @pytest.mark.parametrize(
@@ -189,7 +187,10 @@ def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
     words.write_text("this,is\nno,label\nat,all\n")
     questions = tmp_path / "qa.jsonl"
     questions.write_text(json.dumps({"id": "1", "audio": ["a.wav"], "question": "?", "answer": "!"}) + "\n")
-    seldio.write(seldio.read(_two_clips(tmp_path)), tmp_path / "both.parquet", "parquet")
+    (tmp_path / "two").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / f"two/{name}.csv").write_text(ROWS)
+    seldio.write(seldio.read(tmp_path / "two"), tmp_path / "both.parquet", "parquet")
 
     with pytest.raises(DataError, match="no labels could be read"):
         view(words)
@@ -197,13 +198,6 @@ def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
         view(questions)
     with pytest.raises(UsageError, match="holds 2 clips"):
         view(tmp_path / "both.parquet")
-
-
-def _two_clips(folder: Path) -> Path:
-    for name in ("a", "b"):
-        (folder / "two").mkdir(exist_ok=True)
-        (folder / f"two/{name}.csv").write_text(ROWS)
-    return folder / "two"
 
 
 def test_findings_have_the_time_of_their_row(tmp_path: Path) -> None:
