@@ -54,8 +54,6 @@ SIZES = b"seldio sizes"
 _KEPT = 4
 #: Before 21, pyarrow made extension types of no column unless it was asked to, and had no such option.
 _NO_EXTENSIONS = {name: False for name in signature(pq.ParquetFile).parameters if name == "arrow_extensions_enabled"}
-
-
 #: The fields of a column of files.
 _FILE = {"bytes": pa.binary(), "path": pa.string()}
 

@@ -20,8 +20,7 @@ _LOSSLESS = ("wav", "flac")
 
 def suffix_of(name: str) -> str:
     """Return the last suffix of a file name in lower case, without its dot; empty if it has none."""
-    stem, _, suffix = name.rpartition("/")[2].rpartition(".")
-    return suffix.lower() if stem else ""
+    return written_suffix(name).lower()
 
 
 def written_suffix(name: str) -> str:
