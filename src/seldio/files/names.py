@@ -66,5 +66,4 @@ def is_lossless(name: str) -> bool:
 
 def is_csv(name: str) -> bool:
     """Return whether a file is called like a table in text, in any spelling."""
-    # ".csv" too, as programs that look at the end of names do
-    return suffix_of(name) == "csv" or name.replace("\\", "/").rpartition("/")[2].lower() == ".csv"
+    return name.lower().endswith(".csv")  # of ".csv" too, as programs do that look at the end of names
