@@ -13,7 +13,7 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, ParamSpec, TypeVar, cast
 
@@ -316,23 +316,11 @@ def validate(
         from seldio.check.reference import load
 
         reference = load(os.fspath(reference))
-    expected = reference
     opened: list[Finding] = []
-    given = _each(path)
-    places = {
-        number: os.path.realpath(each)
-        for number, each in enumerate(given)
-        if isinstance(each, str | os.PathLike) and each != "-"
-    }
-    paths = []  # those that lie in none of the others, each once; what is in memory stays
-    for number, each in enumerate(given):
-        place = places.get(number)
-        others = [other for at, other in places.items() if at < number or other != place]
-        if place is None or not any(f"{place}{os.sep}".startswith(f"{other}{os.sep}") for other in others):
-            paths.append(_in_memory(each, "the table", fields is not None, opened.append))
+    paths = [_in_memory(each, "the table", fields is not None, opened.append) for each in _outermost(_each(path))]
     if (fix or unsafe_fixes) and not all(isinstance(each, str | os.PathLike) for each in paths):
         raise UsageError("--fix repairs files, but this is in memory: write it to a file first")
-    examine_one = functools.partial(examine, format=format, reference=expected, settings=chosen, deep=deep, rows=False)
+    examine_one = functools.partial(examine, format=format, reference=reference, settings=chosen, deep=deep, rows=False)
     piped = [examine_one("-")] if "-" in paths else []  # standard input can be read only once
 
     def check(changed: Mapping[str, bytes]) -> list[Examined]:
@@ -359,6 +347,20 @@ def validate(
         remark = f"{remark}\n{plural(count, 'finding')} written to {write_baseline}".lstrip("\n")
     validation.remark = remark
     return validation
+
+
+def _outermost(given: Sequence[Any]) -> Iterator[Any]:
+    """Yield the paths that lie in none of the others, each once; what is in memory stays."""
+    places = {
+        number: os.path.realpath(each)
+        for number, each in enumerate(given)
+        if isinstance(each, str | os.PathLike) and each != "-"
+    }
+    for number, each in enumerate(given):
+        place = places.get(number)
+        others = [other for at, other in places.items() if at < number or other != place]
+        if place is None or not any(f"{place}{os.sep}".startswith(f"{other}{os.sep}") for other in others):
+            yield each
 
 
 def _settings(

@@ -13,8 +13,6 @@ from seldio.findings import Rule, Severity
 
 #: What the file has on each rule, by code.
 RECORDS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "rules" / "rules.toml").read_text("utf-8"))
-
-
 #: The rules by code.
 READER_RULES: dict[str, Rule] = {}
 for _code, _record in RECORDS.items():

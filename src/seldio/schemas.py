@@ -38,7 +38,7 @@ def so_bench() -> _Schema:
     """Return the schema of questions of SO-Bench: a record, a list of them, or one under ``records`` or ``data``."""
     spec, record = benchmark("so-bench"), _of_format(SO_BENCH)
     record["properties"]["answer"] = _FULL | {"description": "The full answer."}
-    truths = {name: spec.truth for name, spec in PUBLISHED.items() if spec.truth}
+    truths = {name: task.truth for name, task in PUBLISHED.items() if task.truth}
     for key in dict.fromkeys(truths.values()):
         needs = {"answer_meta": {"type": "object", "required": [key], "properties": {key: _THERE}}}
         tasks = [name for name, truth in truths.items() if truth == key]
@@ -126,8 +126,8 @@ def _options(task: Mapping[str, Any]) -> _Schema:
     wanted: _Schema = {"required": names[:count], "properties": {names[count]: {"type": "null"}}}
     wanted["properties"] |= {name: {"type": "string"} for name in names[:count]}
     if words is not None:
-        letters = (("".join(f"[{letter}{letter.upper()}]" for letter in word)) for word in words)
-        patterns = [{"pattern": f"^{text}$"} for text in letters]
+        any_case = ("".join(f"[{letter}{letter.upper()}]" for letter in word) for word in words)
+        patterns = [{"pattern": f"^{text}$"} for text in any_case]
         wanted["anyOf"] = [
             {"properties": dict(zip(names, order, strict=False))} for order in (patterns, patterns[::-1])
         ]
@@ -151,7 +151,7 @@ def _of_format(format: JsonItems) -> _Schema:
     audio = format.key_of("audio", {})
     several = properties[audio]  # one recording needs no list
     properties[audio] = {"anyOf": [several["items"], several, *([] if format.closed else [{"type": "null"}])]}
-    if not format.closed:  # what is besides the spec values of an object goes along
+    if not format.closed:  # what is besides the known values of an object goes along
         named = {name: {k: v for k, v in part.items() if k != "additionalProperties"} for name, part in named.items()}
         properties |= {field: {"minimum": 0} for field in format.besides if field in ("start", "end")}
     properties[format.key_of("question", {})] = _FULL | {"description": "The question itself."}

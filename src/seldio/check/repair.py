@@ -255,8 +255,7 @@ def _without_duplicates(lines: list[str], dialect: Dialect) -> list[str]:
     first_lines: dict[tuple[float | str, ...], str] = {}
     rows = []
     for line in lines:
-        cells_of_line = line.split(",")
-        numbers = tuple(cell.strip() if (value := _number(cell)) is None else value for cell in cells_of_line)
+        numbers = tuple(cell.strip() if (value := _number(cell)) is None else value for cell in line.split(","))
         if first_lines.setdefault(numbers, line) is line or len(numbers) != len(dialect.columns):
             rows.append(line)
     return rows

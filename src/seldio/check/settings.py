@@ -109,7 +109,13 @@ def _section(file: Path) -> dict[str, Any] | None:
         raise UsageError(f"{printable(str(file))} is not valid TOML: {error}") from None
     except OSError as error:
         raise SeldioError(f"cannot read {printable(str(file))}: {error.strerror}") from error
-    return table.get("tool", {}).get("seldio") if file.name == "pyproject.toml" else table
+    if file.name != "pyproject.toml":
+        return table
+    tools = table.get("tool")
+    section = tools.get("seldio") if isinstance(tools, dict) else None
+    if not isinstance(section, dict | None):
+        raise UsageError(f"{printable(str(file))}: tool.seldio must be a table")
+    return section
 
 
 def parse(section: Mapping[str, Any], path: str) -> Settings:
@@ -125,7 +131,9 @@ def parse(section: Mapping[str, Any], path: str) -> Settings:
     severities = {prefix: severity(level, path) for text, level in levels for prefix in codes(text, path)}
     ignored = {pattern: codes(text, path) for pattern, text in section.get("per-file-ignores", {}).items()}
     fail_on, baseline = severity(section.get("fail-on", FAIL_ON), path), section.get("baseline")
-    marks = read_baseline(Path(path).parent / baseline) if isinstance(baseline, str) else {}
+    if not isinstance(baseline, str | None):
+        raise UsageError(f"{printable(path)}: baseline must be the path of a file")
+    marks = {} if baseline is None else read_baseline(Path(path).parent / baseline)
     return Settings(select, ignore, severities, ignored, fail_on, marks)
 
 

@@ -99,9 +99,7 @@ def clip_page(
 ) -> Callable[[str], tuple[str, bool]] | None:
     """Return the command that writes the page of a clip into the folder of the report, and whether there is that page.
 
-    None where the report is printed.
-
-    *format* and *other*: those of the labels and of the predictions, where these were named.
+    None where the report is printed. *format* is that of the labels, *other* that of the predictions, if named.
     """
     if out is None or labels is None:
         return None

@@ -54,8 +54,6 @@ SIZES = b"seldio sizes"
 _KEPT = 4
 #: Before 21, pyarrow made extension types of no column unless it was asked to, and had no such option.
 _NO_EXTENSIONS = {name: False for name in signature(pq.ParquetFile).parameters if name == "arrow_extensions_enabled"}
-
-
 #: The fields of a column of files.
 _FILE = {"bytes": pa.binary(), "path": pa.string()}
 
@@ -233,15 +231,12 @@ def _tar_files(entry: Entry, sink: Sink, limits: Limits) -> list[Member]:
                     raise ValueError(f"{printable(member.name)} does not name the files of its sample")
                 names |= {f"{key}.{inside}": str(name) for inside, name in record["files"].items()}
                 records.add(member.name)
-        files = [member for member in members if member.name in names and member.name not in records]
-    return _once(
-        [
-            member
-            if member.at is None
-            else replace(member, raw=names[member.name], start=Stretch(real, member.at, member.size))
-            for member in files
-        ]
-    )
+    files = []
+    for member in members:
+        if member.name in names and member.name not in records:
+            stretch = None if member.at is None else Stretch(real, member.at, member.size)
+            files.append(member if stretch is None else replace(member, raw=names[member.name], start=stretch))
+    return _once(files)
 
 
 # --- cells of a Parquet file -----------------------------------------------------------------------------

@@ -20,8 +20,7 @@ _LOSSLESS = ("wav", "flac")
 
 def suffix_of(name: str) -> str:
     """Return the last suffix of a file name in lower case, without its dot; empty if it has none."""
-    stem, _, suffix = name.rpartition("/")[2].rpartition(".")
-    return suffix.lower() if stem else ""
+    return written_suffix(name).lower()
 
 
 def written_suffix(name: str) -> str:
@@ -67,5 +66,4 @@ def is_lossless(name: str) -> bool:
 
 def is_csv(name: str) -> bool:
     """Return whether a file is called like a table in text, in any spelling."""
-    # ".csv" too, as programs that look at the end of names do
-    return suffix_of(name) == "csv" or name.replace("\\", "/").rpartition("/")[2].lower() == ".csv"
+    return name.lower().endswith(".csv")  # of ".csv" too, as programs do that look at the end of names
