@@ -137,6 +137,21 @@ def test_threads_may_share_a_video() -> None:
         assert list(found) == [[whole[clock.video_frame(k)] for k in frames] for frames in asked]
 
 
+def test_the_file_that_was_opened_is_read_until_it_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    path.write_bytes(made("mp4"))
+    with path.open("rb") as stream, Video(stream) as of_stream, Video(path) as video:
+        assert stream.seek(0) == 0  # it is the caller's, and stays open
+        path.unlink()
+        path.write_bytes(made("25"))
+        expected = shown(made("mp4"), range(20))
+        assert expected == [number(picture) for picture in video.pictures(range(20))]
+        stream.close()
+        assert expected == [number(picture) for picture in of_stream.pictures(range(20))]
+    with pytest.raises(NotVideo, match="it has been closed"):
+        video.pictures([0])
+
+
 def test_rates_and_lengths_are_exact() -> None:
     with Video(io.BytesIO(made("mp4"))) as video:
         assert (video.rate, video.frames, video.size, video.start) == (NTSC, 60, (192, 96), 0)

@@ -466,7 +466,8 @@ def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, 
         raise UsageError("tensors=True, but torch is not imported: import torch first")
     if not isinstance(elements[0], Mapping):
         return _stacked([np.asarray(element) for element in elements], "the element", tensors)
-    batch: dict[str, Any] = _Batch() if tensors else {}
+    in_worker = tensors and sys.modules["torch"].utils.data.get_worker_info() is not None
+    batch: dict[str, Any] = _Batch() if in_worker else {}
     first_element = elements[0]
     for name, first in first_element.items():
         parts = [element[name] for element in elements]

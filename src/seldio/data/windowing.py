@@ -586,8 +586,8 @@ def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> in
     """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
     if film is not None:
-        video = _video(film)
-        return -int(-(video.start + video.duration) / hop // 1)
+        with _video(film) as video:
+            return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(
         (file.frames for file in origin_of(table).files if file.clip == name), None

@@ -25,6 +25,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, cast
@@ -132,9 +133,9 @@ class Handle:
         self.number, self.size = number, size
         self.close = weakref.finalize(self, os.close, number)
 
-    def stream(self) -> io.BufferedReader:
-        """Return the whole file, with a position of its own."""
-        return io.BufferedReader(_Window(self, 0, self.size, alone=False), CHUNK)
+    def stream(self, base: int = 0) -> io.BufferedReader:
+        """Return the whole file, or as many bytes from *base* on, with a position of its own."""
+        return io.BufferedReader(_Window(self, base, self.size, alone=False), CHUNK)
 
     @property
     def stamp(self) -> tuple[int, int]:
@@ -217,6 +218,18 @@ def inside(stream: BinaryIO) -> int:
     """Return the offset in the file behind ``fileno`` at which a stream from :meth:`Entry.open` begins."""
     raw = getattr(stream, "raw", None)
     return raw.base if isinstance(raw, _Window) else 0
+
+
+def reopening(stream: BinaryIO) -> Callable[[], BinaryIO]:
+    """Return what opens the bytes of *stream*, which may be closed, again, each time with a position of its own.
+
+    Those of a file stay in it, even if another one gets its name; those of other streams are held in memory.
+    """
+    if not isinstance(getattr(stream, "raw", None), io.FileIO | _Window):
+        stream.seek(0)
+        return partial(io.BytesIO, stream.read())
+    size = stream.seek(0, os.SEEK_END)
+    return partial(Handle(os.dup(stream.fileno()), size).stream, inside(stream))
 
 
 # --- sources ---------------------------------------------------------------------------------------------

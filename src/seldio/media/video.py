@@ -12,7 +12,6 @@ when each picture is shown, and where decoding can begin.
 from __future__ import annotations
 
 import dataclasses
-import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -25,6 +24,7 @@ import numpy as np
 from seldio import clock
 from seldio.errors import DataError, UsageError, needing
 from seldio.files import Entry, open_source
+from seldio.files.entries import reopening
 from seldio.media.audio import Closing
 from seldio.text import plural, printable
 
@@ -103,6 +103,10 @@ def opened(open_file: Callable[[], BinaryIO]) -> Iterator[tuple[InputContainer, 
             yield container, _main_stream(container)
 
 
+def _closed() -> BinaryIO:
+    raise NotVideo("it has been closed")
+
+
 def _main_stream(container: InputContainer) -> VideoStream:
     stream: Any = None
     with suppress(IndexError):  # streams that appear only while reading
@@ -128,7 +132,7 @@ def _main_stream(container: InputContainer) -> VideoStream:
 class Video(Closing):
     """A video file; a context manager. Opening it reads the packets once and decodes nothing.
 
-    Several threads may ask for pictures at once: each call opens the file and has a decoder of its own.
+    Several threads may ask for pictures at once: each call has a decoder of its own.
 
     Attributes:
         scan: what its packets tell.
@@ -140,7 +144,8 @@ class Video(Closing):
         duration: seconds from the start of the first picture to the end of the last one.
 
     Args:
-        source: a path, a file of an opened source, or a seekable stream of bytes, which is read whole and stays open.
+        source: a path, a file of an opened source, or a seekable stream of bytes, which stays open; one that is no
+            file on disk is held in memory.
         threads: for decoding; 0 lets FFmpeg choose.
 
     Raises:
@@ -160,13 +165,10 @@ class Video(Closing):
                     why = faults[0] if faults else f"it is a {files.kind}"
                     raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {why}")
                 entry = files.entries[0]
-        if isinstance(entry, Entry) and entry.on_disk:
-            open_file: Callable[[], BinaryIO] = entry.open
-        else:
-            if not isinstance(entry, Entry):
-                entry.seek(0)
-            open_file = partial(io.BytesIO, entry.read())
-        self._open, self._threads = partial(opened, open_file), threads
+        file = entry.open() if isinstance(entry, Entry) else entry
+        self._open, self._threads = partial(opened, reopening(file)), threads
+        if isinstance(entry, Entry):
+            file.close()
         try:
             with self._open() as (container, stream):
                 self.scan = scan(container, stream)
@@ -180,7 +182,8 @@ class Video(Closing):
         self.start, self.duration = self.scan.start, self.scan.end - self.scan.start
 
     def close(self) -> None:
-        """Do nothing, as no file stays open between two calls."""
+        """Let go of the file; what is being read from it is read to its end."""
+        self._open = partial(opened, _closed)
 
     @cached_property
     def rotation(self) -> int:
@@ -318,12 +321,14 @@ class PictureDecoder:
         self._open, self._scan, self._wanted, self._threads = open, scan, wanted, threads
         self._stack, self._may_seek = ExitStack(), len(scan.keys) > 0
         self._next, self._sought = 0, False
+        self._frames: Iterator[tuple[int, VideoFrame]] = iter(())
 
     def __enter__(self) -> Self:
         self._restart()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._frames = iter(())  # they refer to this: nothing would go before the garbage collector comes
         self._stack.close()
 
     def picture(self, number: int) -> VideoFrame:
