@@ -119,11 +119,10 @@ def reports(value: Any, path: str = "<json>") -> tuple[ScoreReport, ...]:
             names = [column["name"] for column in table["columns"]]
             if len(set(names)) < len(names) or not names:
                 raise DataError(f"{where}, table {place}: the columns need distinct names")
-            for line, row in enumerate(table["rows"], 1):
-                if not set(row) <= set(names):
-                    raise DataError(
-                        f"{where}, table {place}, row {line}: it is not an object with the columns {', '.join(names)}"
-                    )
+            odd = next((line for line, row in enumerate(table["rows"], 1) if not set(row) <= set(names)), None)
+            if odd is not None:
+                text = f"{where}, table {place}, row {odd}: it is not an object with the columns {', '.join(names)}"
+                raise DataError(text)
             rows = [tuple(_read_cell(row[name]) if name in row else None for name in names) for row in table["rows"]]
             columns = tuple(Column(**column) for column in table["columns"])
             tables.append(Table(table["name"], table["title"], columns, tuple(rows)))

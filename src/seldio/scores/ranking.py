@@ -131,10 +131,9 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
             if not isinstance(value, list):
                 parts.append(scores_of(json_report.reports(value, printable(entry.path)), entry.path))
                 continue
-            for number, row in enumerate(value, 1):
-                if not isinstance(row, dict):
-                    where = f"{printable(entry.path)}, record {number}"
-                    raise DataError(f"{where}: expected an object with system and scores")
+            odd = next((number for number, row in enumerate(value, 1) if not isinstance(row, dict)), None)
+            if odd is not None:
+                raise DataError(f"{printable(entry.path)}, record {odd}: expected an object with system and scores")
             parts.append(_from_rows(value, entry.path, "record"))
     if not parts:
         raise DataError(f"{printable(os.fspath(path))} holds no .json or .csv file with scores")

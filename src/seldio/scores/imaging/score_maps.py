@@ -21,7 +21,7 @@ from seldio.findings import raise_errors
 from seldio.formats import get as get_format
 from seldio.geometry import Ints
 from seldio.parallel import parallel_map
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging.maps import (
     AVERAGES,
@@ -191,14 +191,11 @@ def _notices(case: ImagingCase) -> Iterator[Notice]:
         yield Notice("single-points", text, grave=True, first=True)
     yield from _about_files(case)
     for rows, noun in ((case.reference, "label"), (given, "detection")):
-        if rows["foreign"]:
-            text = f"{plural(rows['foreign'], noun)} of a class beyond {len(case.labels) - 1} not scored; the program "
-            yield Notice("foreign-class", f"{text}never says so", grave=True)
-        if rows["empty"]:
-            text = f"{plural(rows['empty'], noun)} without a point of energy: an empty map, whose overlap is 0 with any"
-            yield Notice("empty-maps", f"{text} other", grave=rows["empty"] > 0.1 * rows["rows"])
-    if given["unscored"]:
-        yield Notice("no-score", f"{plural(given['unscored'], 'detection')} without a score: 0 counts", grave=True)
+        text = f"of a class beyond {len(case.labels) - 1} not scored; the program never says so"
+        yield from counted("foreign-class", rows["foreign"], noun, text, True)
+        text = "without a point of energy: an empty map, whose overlap is 0 with any other"
+        yield from counted("empty-maps", rows["empty"], noun, text, rows["empty"] > 0.1 * rows["rows"])
+    yield from counted("no-score", given["unscored"], "detection", "without a score: 0 counts", True)
     score, macro = case.score, case.score.average == "macro"
     groups = [(np.arange(len(score.clip)), int(case.references.sum()))]
     if macro:
@@ -249,11 +246,9 @@ def _about_files(case: ImagingCase) -> Iterator[Notice]:
         text = f"{plural(len(large), 'file')} of predictions over {LARGEST >> 20} MiB ({listed(large, 2)}): the "
         yield Notice("large-files", f"{text}program ends with an error at the first one, without any score", grave=True)
     missing, surplus = case.left_out
-    if surplus:
-        yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
-    if missing:
-        text = f"{plural(missing, 'clip')} of the reference without prediction left out, as the program does silently: "
-        yield Notice("missing-clips", f"{text}a system that submits only what it does well scores higher", grave=True)
+    yield from counted("surplus-clips", surplus, "predicted clip", "without reference left out", True)
+    text = "of the reference without prediction left out, as the program does silently: a system that submits only "
+    yield from counted("missing-clips", missing, "clip", f"{text}what it does well scores higher", True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -357,7 +352,7 @@ def scored_maps(
             for side, faults in ((truth, wrong), (compared.prediction, amiss))
             for error in (side.faults + faults).settle(options.force)
         ]
-    clips = [clip for counted, *_ in parts for clip in counted]
+    clips = [clip for of_part, *_ in parts for clip in of_part]
     first, second = (sum(clip.digests[side] for clip in clips) & WORD for side in (0, 1))
     return ImagingCase(
         MapScores({name: clip.detections for name, clip in zip(scored, clips, strict=True)}, average),
@@ -400,7 +395,7 @@ def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], Faults,
         InvalidData: something in a file is wrong.
     """
     (labels, wrong), (outputs, amiss) = rows_of(part.first), rows_of(part.second)
-    tables, counted = (by_clip(labels), by_clip(outputs)), []
+    tables, clips = (by_clip(labels), by_clip(outputs)), []
     for clip in part.clips:
         name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
         sides, facts, digests = [], [], []
@@ -431,5 +426,5 @@ def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], Faults,
                 total += int.from_bytes(sha256(text).digest()[:8], "little")
             digests.append(total & WORD)
         (a, b), (label_facts, facts_of_detections), (first, second) = sides, facts, digests
-        counted.append(CountedClip(paired(a, b, classes), label_facts, facts_of_detections, (first, second)))
-    return counted, wrong, amiss
+        clips.append(CountedClip(paired(a, b, classes), label_facts, facts_of_detections, (first, second)))
+    return clips, wrong, amiss

@@ -82,7 +82,7 @@ def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
     Raises:
         UsageError: the table has no frames or classes, or a row has neither angles nor x, y and z.
     """
-    columns = {name: table[name] for name in table.column_names}
+    columns = dict(zip(table.column_names, table.columns, strict=True))
     for field in ("frame", "class_id"):
         if field not in columns or columns[field].null_count:
             raise UsageError(f"scores need {field} in every row; convert the labels to a format that has it")

@@ -22,6 +22,7 @@ from seldio.reports.tables import (
     ScoreReport,
     Table,
     UnreliableInterval,
+    counted,
     in_order,
     measured,
 )
@@ -60,10 +61,10 @@ class ScoredSide:
     digest: int
     repeated: int  # how many rows are like another one
 
-    def in_words(self, chosen: Any) -> str:
-        """Return how many rows are *chosen* by a mask, in words; empty if there are none, or no mask."""
+    def noticed(self, name: str, chosen: Any, text: str) -> list[Notice]:
+        """Return a grave notice on the rows *chosen* by a mask; none if there are no such rows, or no mask."""
         count = 0 if chosen is None else int(np.count_nonzero(chosen))
-        return plural(count, self.noun) if count else ""
+        return counted(name, count, self.noun, text, True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -320,12 +321,10 @@ def _about_formats(case: SeldCase) -> Iterator[Notice]:
         text = f"both sides have distances, which {case.profile.name} does not look at: --profile dcase2024 scores them"
         yield Notice("distance-unused", text, grave=not case.named)
     for side in sides if folded else ():
-        if rows := side.in_words(np.abs(side.rows.azimuth) > 90):
-            text = f"{rows} with an azimuth beyond ±90°: folded front to back, as the program does"
-            yield Notice("folded", text, grave=True)
-        if rows := side.in_words(side.rows.elevation):
-            text = f"{rows} with an elevation, which {case.profile.name} does not look at"
-            yield Notice("elevation-unused", text, grave=True)
+        text = "with an azimuth beyond ±90°: folded front to back, as the program does"
+        yield from side.noticed("folded", np.abs(side.rows.azimuth) > 90, text)
+        text = f"with an elevation, which {case.profile.name} does not look at"
+        yield from side.noticed("elevation-unused", side.rows.elevation, text)
 
 
 def _about_clips(case: SeldCase) -> Iterator[Notice]:
@@ -333,15 +332,12 @@ def _about_clips(case: SeldCase) -> Iterator[Notice]:
     missing, surplus = case.left_out
     if case.hint:
         yield Notice("other-splits", f"{case.hint}, which count as missing here", grave=True, first=True)
-    if surplus:
-        yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
-    if missing:
-        text = (
-            f"{plural(missing, 'clip')} of the reference without prediction left out, as the official program does "
-            "silently: a system that submits only what it does well scores higher. By the published definition what "
-            "they hold is missed"
-        )
-        yield Notice("missing-clips", text, grave=True)
+    yield from counted("surplus-clips", surplus, "predicted clip", "without reference left out", True)
+    text = (
+        "of the reference without prediction left out, as the official program does silently: a system that submits "
+        "only what it does well scores higher. By the published definition what they hold is missed"
+    )
+    yield from counted("missing-clips", missing, "clip", text, True)
     silent = np.bincount(case.reference.rows.clip, minlength=len(case.scored_frames)) == 0
     empty, alarms = int(silent.sum()), int(silent[case.prediction.rows.clip].sum())
     if empty and case.profile.name == "dcase2025":
@@ -366,28 +362,22 @@ def _about_clips(case: SeldCase) -> Iterator[Notice]:
 def _about_rows(case: SeldCase) -> Iterator[Notice]:
     """Yield which rows are not scored, or count otherwise than they seem to."""
     distance = case.reference.rows.distance
-    if "RelDistE" in case.profile.names and distance is not None and (rows := case.reference.in_words(distance == 0)):
+    if "RelDistE" in case.profile.names and distance is not None:
         and_seld = " and SELD" if "SELD" in case.profile.names else ""
-        text = f"{rows} with a distance of 0: the relative error divides by it, so that RDE{and_seld} can be any "
-        yield Notice("zero-distance", f"{text}number, up to 1e16", grave=True)
+        text = f"with a distance of 0: the relative error divides by it, so that RDE{and_seld} can be any number, up to"
+        yield from case.reference.noticed("zero-distance", distance == 0, f"{text} 1e16")
     counts_as = {"reference row": "a source of its own", "predicted row": "a prediction of its own, one too many"}
     for side in (case.reference, case.prediction):
-        if rows := side.in_words(side.rows.pointless):
-            text = (
-                f"{rows} with the vector (0, 0, 0), which has no direction: scored as azimuth 0, elevation 0, as the "
-            )
-            yield Notice("zero-vector", f"{text}official program does", grave=True)
+        text = "with the vector (0, 0, 0), which has no direction: scored as azimuth 0, elevation 0, as the official "
+        yield from side.noticed("zero-vector", side.rows.pointless, f"{text}program does")
         number = side.rows.class_id
-        if rows := side.in_words((number < 0) | (number >= len(case.labels))):
-            text = f"{rows} with a class beyond {len(case.labels) - 1} not scored; the program never says so"
-            yield Notice("foreign-class", text, grave=True)
-        if rows := side.in_words(side.rows.frame < 0):
-            yield Notice("negative-frame", f"{rows} with a negative frame not scored", grave=True)
-        if side.repeated:
-            each = "it counts" if side.repeated == 1 else "each counts"
-            text = f"{plural(side.repeated, side.noun)} like another one in every column: {each} as "
-            grave = side.repeated > _FEW * len(side.rows)
-            yield Notice("duplicate-rows", text + counts_as[side.noun], grave=grave)
+        text = f"with a class beyond {len(case.labels) - 1} not scored; the program never says so"
+        yield from side.noticed("foreign-class", (number < 0) | (number >= len(case.labels)), text)
+        yield from side.noticed("negative-frame", side.rows.frame < 0, "with a negative frame not scored")
+        each = "it counts" if side.repeated == 1 else "each counts"
+        text = f"like another one in every column: {each} as {counts_as[side.noun]}"
+        grave = side.repeated > _FEW * len(side.rows)
+        yield from counted("duplicate-rows", side.repeated, side.noun, text, grave)
     only = "before the last labelled one, which is never scored"
     if case.profile.unit > 1:
         only = "up to the last labelled second, without its last frame if that is a multiple of 10"
@@ -408,9 +398,8 @@ def _about_rows(case: SeldCase) -> Iterator[Notice]:
                 )
             share = f"{beyond:,} of {plural(count, side.noun)} ({beyond / count:.0%})"
             yield Notice("last-frame", f"{share} not scored: the program counts frames only {only}. {why}", grave=True)
-        elif beyond:
-            text = f"{plural(beyond, side.noun)} not scored: the program counts frames only {only}"
-            yield Notice("last-frame", text)
+        else:
+            yield from counted("last-frame", beyond, side.noun, f"not scored: the program counts frames only {only}")
 
 
 def _about_classes(case: SeldCase) -> Iterator[Notice]:

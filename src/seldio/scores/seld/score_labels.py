@@ -130,8 +130,8 @@ def compare_labels(
         return compare_clips(systems, lambda path: scored_case(path, labels, options, format), draw, **shown)
 
 
-#: Labels that systems are scored against, by which profile, and what reads those of some clips: once for systems that
-#: all have them.
+#: Labels that systems are scored against, whose source is open; by which profile; and what reads those of some clips,
+#: once for systems that all have them.
 OpenReference: TypeAlias = tuple[SideLabels, SeldProfile, Callable[[tuple[str, ...]], ScoredSide]]
 
 
