@@ -167,8 +167,8 @@ def package_of(collection: Collection) -> Package:
     owned = {system.sheet.path for system in systems if system.sheet is not None}
     astray = []
     for meta in metas.values() if tree else ():
-        depth = tasks.get(meta.file.name, "//").count("/")
-        if depth > 1 or meta.file.name.count("/") != depth + 2:
+        task = tasks.get(meta.file.name)
+        if task is None or task.count("/") > 1 or meta.file.name.count("/") != task.count("/") + 2:
             astray.append(meta)
     return Package(
         path=collection.path,

@@ -367,7 +367,7 @@ def homoglyph_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding
 def text_around_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, text, letter in answers.letters():
         if letter not in _LATIN and letter not in CYRILLIC:
-            letters = {CYRILLIC.get(letter, letter).upper() for letter in _LETTER.findall(text)}
+            letters = {CYRILLIC.get(each, each).upper() for each in _LETTER.findall(text)}
             hint = f"write only {letters.pop()}" if len(letters) == 1 else "write the letter of an option"
             # in quotes where it begins or ends with invisible characters
             shown = text if text == text.strip() else json.dumps(text, ensure_ascii=False)
