@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from seldio.catalogues.trees import AUDIO, Holding, Tree, TreePlace
 from seldio.files.names import media_type
@@ -15,9 +15,6 @@ from seldio.formats.datasets import Field, Set
 from seldio.rules import ERROR, WARNING
 from seldio.rules.collection import Collection, MakeFinding, by_folder, grouped
 from seldio.text import listed, plural, printable
-
-if TYPE_CHECKING:
-    from seldio.formats.own_dataset import OwnDataset
 
 _name = attrgetter("name")
 _EVALUATION = {
@@ -286,16 +283,12 @@ def splits_contradict(collection: Collection, tree: Tree, finding: MakeFinding) 
         for splits, twice in grouped(several, splits_of.__getitem__).items():
             message = f"{plural(len(twice), 'clip')} in {' and in '.join(splits)}: {listed(twice)}"
             hint = "a clip is in one split: do not test on what was trained on"
-            yield finding(described.path, message, hint, **_at(described, splits[1]))
+            yield finding(described.path, message, hint, **described.place(splits[1])._asdict())
         for split in described.record.get("splits", {}) if not described.below else ():
             if missing := sorted(described.clips(split) - clips.keys()):
                 message = f"{plural(len(missing), 'clip')} of {split} missing: {listed(missing)}"
-                yield finding(described.path, message, "add them, or take them from the list", **_at(described, split))
-
-
-def _at(described: OwnDataset, split: str) -> Mapping[str, object]:
-    place = described.place(split)
-    return {"line": place.line, "column": place.column, "value": place.value, "excerpt": place.excerpt}
+                hint = "add them, or take them from the list"
+                yield finding(described.path, message, hint, **described.place(split)._asdict())
 
 
 LAYOUT_RULES = (

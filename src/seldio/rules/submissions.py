@@ -494,8 +494,7 @@ def frame_past_end(collection: Collection, finding: MakeFinding) -> Iterator[Fin
             message = f"frame {place.value} is past the end of the clip ({end}); "
             message += f"{plural(len(clip.behind), 'row')} in total"
             hint = "all rows are late" if len(clip.behind) == clip.part.rows else None
-            at = place.line, place.column, place.value, place.excerpt
-            yield finding(clip.part.file.path, message, hint, *at)
+            yield finding(clip.part.file.path, message, hint, **place._asdict())
 
 
 def padded_output(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
@@ -676,10 +675,9 @@ def labels_for_results(collection: Collection, finding: MakeFinding) -> Iterator
         if secret is None or "metadata" in folder.lower() or not (called or numbered) or format.role == "submission":
             continue
         message += f" called as the evaluation clips of {secret.title}, whose labels were never published"
-        place, severity = part.place(0, None), None if called else WARNING
-        at = place.line, place.column, place.value, place.excerpt
         hint += ", or name the format if these are labels of your own"
-        yield finding(part.file.path, message, hint, *at, severity=severity)
+        severity = None if called else WARNING
+        yield finding(part.file.path, message, hint, severity=severity, **part.place(0, None)._asdict())
 
 
 #: What folders of results are called.
