@@ -98,6 +98,8 @@ _MEDIA = re.compile(r"(?i)\.(wav|flac|ogg|mp3|mp4|aac)$")
 _FIELD, _NUMBER = re.compile(r"([^\W\d_]*)[\W_]*(\d*)"), re.compile(r"\d{1,9}(?!.*\d)", re.ASCII | re.DOTALL)
 _DEVELOPMENT = re.compile(r"fold(\d{1,3})_room(\d{1,4})_mix\d", re.IGNORECASE)
 _EVALUATION = re.compile(r"(?<![a-z])mix\d{3}", re.IGNORECASE)
+#: The clips of STARSS without the zeros of their numbers.
+_PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
 #: So many names show what all have in common, and the share of all that have it.
 _FEWEST, _MOST = 3, 0.8
 #: How like the name of a clip a misspelt one with the same numbers is, in percent: "mxi002" is 83 like "mix002".
@@ -346,8 +348,16 @@ def _alone(collection: Collection) -> tuple[list[str], list[str]]:
 
 def result_name(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     shown = {clip: name for name, clip in called(collection).items()} if collection.reference is None else {}
+    submitted = collection.submitted
     for clips in grouped(sorted(shown), lambda clip: posixpath.dirname(collection.clips[clip])).values():
-        near = [(clip, meant) for clip in clips if (meant := _as_recording(shown[clip], collection)) != shown[clip]]
+        near = []
+        for clip in clips:
+            # its name as that of a recording: without suffix and, for a submission, in the datasets' spelling
+            meant = RECORDING.sub("", shown[clip])
+            padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", meant.lower())
+            meant = padded if submitted and CLIP_NAME.fullmatch(padded) else meant
+            if meant != shown[clip]:
+                near.append((clip, meant))
         if near:
             spelt, meant = near[0]
             message = f"{plural(len(near), 'file is', 'files are')} almost named like a recording: "
@@ -363,17 +373,6 @@ def result_name(collection: Collection, finding: MakeFinding) -> Iterator[Findin
             others = plural(len(clips) - len(odd), "other clip")
             message = f"{printable(shown[clip])} is not named like the {others} in its folder"
             yield finding(collection.clips[clip], message, "name each result file like its recording: mix001.csv")
-
-
-#: The clips of STARSS without the zeros of their numbers.
-_PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
-
-
-def _as_recording(name: str, collection: Collection) -> str:
-    """Return a name as that of a recording: without suffix and, for a submission, in the datasets' spelling."""
-    name = RECORDING.sub("", name)
-    padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", name.lower())
-    return padded if collection.submitted and CLIP_NAME.fullmatch(padded) else name
 
 
 NAME_RULES = (name_around_clip, result_name)
