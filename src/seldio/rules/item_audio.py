@@ -45,9 +45,9 @@ class NamedRecording(NamedTuple):
     path: str  # as the first item has it, without ``./``
     row: int  # number of the first item that mentions it
     number: int  # its place among the recordings of that item
-    probe: Probe | None = None  # its header; None where it cannot be read
-    fault: str | None = None  # why it cannot
-    ours: bool = True  # whether that item is one of the benchmark, as far as it tells
+    probe: Probe | None  # its header; None where it cannot be read
+    fault: str | None  # why it cannot
+    ours: bool  # whether that item is one of the benchmark, as far as it tells
 
 
 class Audio:

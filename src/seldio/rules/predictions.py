@@ -409,7 +409,7 @@ class MeraPackage:
     #: of the files as shown to people, by name; below *path* where that does not say
     paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    @property
+    @cached_property
     def files(self) -> dict[str, str]:
         """The file of each task that has one; of several, the last one, as on the server."""
         by_task = {task_name(member): member for member in self.members or ()}
