@@ -137,8 +137,7 @@ class Labels:
 
     def text(self, row: int, field: str) -> str:
         """Return the text in the file for *field* of *row*."""
-        part = self.reading.part_of(row)
-        return clipped(part.place(row - part.first, field).value, 30)
+        return clipped(self.reading.place(row, field).value, 30)
 
     # --- files ---------------------------------------------------------------------------------------
 

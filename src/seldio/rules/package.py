@@ -204,7 +204,6 @@ def _by_system(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
     homes = {folder for folder, count in metas.items() if count == 1}
     if not metas:
         return grouped(files, lambda file: label_folder(file.name) or None)
-
     for file in files:
         above = [file.folder, *map(str, PurePosixPath(file.folder).parents)]
         home = next((folder for folder in above if folder in homes), "" if "" in homes else None)
