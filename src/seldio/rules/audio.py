@@ -242,7 +242,7 @@ def labels_behind_end(audio: TreeAudio, finding: MakeFinding) -> Iterator[Findin
                 frame, place = int(frames[late[0]]), part.place(int(late[0]), "frame")
                 message = f"frame {frame} begins at {onset(frame, hop):g} s, but {recording.file} ends at "
                 message += f"{header.seconds:.3f} s: {plural(len(late), 'row')} past its end"
-                yield finding(part.file.path, message, None, place.line, place.column, place.value, place.excerpt)
+                yield finding(part.file.path, message, **place._asdict())
 
 
 def formats_differ(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:

@@ -137,8 +137,7 @@ class Labels:
 
     def text(self, row: int, field: str) -> str:
         """Return the text in the file for *field* of *row*."""
-        part = self.reading.part_of(row)
-        return clipped(part.place(row - part.first, field).value, 30)
+        return clipped(self.reading.place(row, field).value, 30)
 
     # --- files ---------------------------------------------------------------------------------------
 
@@ -370,18 +369,16 @@ class RowFinding(NamedTuple):
 Check = Callable[..., "Bools | Iterable[RowFault]"]
 
 
-def columns_of(check: Check) -> list[str]:
-    """Return the columns that a rule needs: parameters of its function. Its findings are judged by the first one."""
-    code = check.__code__
-    return [name for name in code.co_varnames[: code.co_argcount] if name in COLUMNS]
-
-
 def run(
     checks: Sequence[Check], labels: Labels, *, but: Mapping[str, Bools] = MappingProxyType({})
 ) -> Iterator[RowFinding]:
-    """Yield the findings of some rules, except for columns of files that another rule accounts for: *but*."""
+    """Yield the findings of some rules, except for columns of files that another rule accounts for: *but*.
+
+    The columns that a rule needs are parameters of its function. Its findings are judged by the first one.
+    """
     for check in checks:
-        names, columns = check.__code__.co_varnames[: check.__code__.co_argcount], columns_of(check)
+        names = check.__code__.co_varnames[: check.__code__.co_argcount]
+        columns = [name for name in names if name in COLUMNS]
         if labels.foreign or not len(labels) or not labels.has(*columns):
             continue
         faults = check(*map(labels.value, names))

@@ -591,10 +591,8 @@ def labels_of_another_clip(fits: Fits, finding: MakeFinding) -> Iterator[Finding
         share = f"{printable(elsewhere.clip)} fits {100 * elsewhere.after:.0f} % of isolated label frames"
         before = f"{100 * elsewhere.before:.0f} %"
         if agree:
-            message = (
-                f"{fit.file} ({fit.format.upper()}) sounds like another clip: {share}; its own labels fit {before}, "
-            )
-            message += "but also the other recording of the clip"
+            message = f"{fit.file} ({fit.format.upper()}) sounds like another clip: {share}; its own labels fit "
+            message += f"{before}, but also the other recording of the clip"
             yield finding(fit.recording, message, "use the recording that belongs to the labels")
         else:
             message = f"the labels seem to belong to another clip: {share}, these {before} ({names})"
@@ -625,18 +623,18 @@ def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
     wrong = {fit.labels for fit, *_ in fits.misfits}
     results = [*unheard]
     for fit in fits.all:
-        heard = summary(fit.evidence, fit.rows.names, fit.clip, fit.recording, fit.format, float(fit.rows.hop))
-        outcome, why = _outcome(fit, heard, fit.recording in blamed or fit.labels in wrong)
-        results.append(dataclasses.replace(heard, outcome=outcome, why=why))
-    results.sort(key=lambda heard: (heard.clip or "", heard.format, heard.recording))
+        result = summary(fit.evidence, fit.rows.names, fit.clip, fit.recording, fit.format, float(fit.rows.hop))
+        outcome, why = _outcome(fit, result, fit.recording in blamed or fit.labels in wrong)
+        results.append(dataclasses.replace(result, outcome=outcome, why=why))
+    results.sort(key=lambda result: (result.clip or "", result.format, result.recording))
     for format in FORMATS:
         audible = [fit for fit in fits.all if fit.format == format and fit.intact and len(fit.evidence)]
         if len(audible) > 1:
             names = {kind: name for fit in audible for kind, name in fit.rows.names.items()}
             every = together([fit.evidence for fit in audible])
-            heard = summary(every, names, None, fits.collection.path, format, float(audible[0].rows.hop))
+            result = summary(every, names, None, fits.collection.path, format, float(audible[0].rows.hop))
             outcome = "contradicted" if share_within(every) < _SHARE else "fits"
-            results.append(dataclasses.replace(heard, outcome=outcome))
+            results.append(dataclasses.replace(result, outcome=outcome))
     return results
 
 

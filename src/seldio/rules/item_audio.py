@@ -45,9 +45,9 @@ class NamedRecording(NamedTuple):
     path: str  # as the first item has it, without ``./``
     row: int  # number of the first item that mentions it
     number: int  # its place among the recordings of that item
-    probe: Probe | None = None  # its header; None where it cannot be read
-    fault: str | None = None  # why it cannot
-    ours: bool = True  # whether that item is one of the benchmark, as far as it tells
+    probe: Probe | None  # its header; None where it cannot be read
+    fault: str | None  # why it cannot
+    ours: bool  # whether that item is one of the benchmark, as far as it tells
 
 
 class Audio:
@@ -218,17 +218,17 @@ def time_outside_audio(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
                 times.append((f"the end of {clipped(event['class_name'], 30)}", "events", place, max(ends)))
         start = _seconds(table.further("start")[row]) if start is None and aside else start
         end = _seconds(table.further("end")[row]) if end is None and aside else end
-        last, late = seconds, times[:0]
+        last = seconds
         if start is not None and end is not None and end < start:
             continue  # that is QAI105, and the length of the part is unknown
         if start is not None and start >= seconds:
-            late = [("start", "start", None, start)]
+            times = [("start", "start", None, start)]
         elif end is not None and end > seconds + SLACK:
-            late = [("end", "end", None, end)]
+            times = [("end", "end", None, end)]
         else:
             last = (min(end, seconds) if end is not None else seconds) - (start or 0.0)
-            late = [time for time in times if time[-1] > last + SLACK]
-        for what, field, number, time in late:
+            times = [time for time in times if time[-1] > last + SLACK]
+        for what, field, number, time in times:
             thing = "recording" if end is None or field in ("start", "end") else "clip"
             message = f"{what} is {time:g} s, but the {thing} ends at {last:.3f} s"
             yield finding(row, field, message, None, number)

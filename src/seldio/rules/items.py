@@ -468,7 +468,7 @@ def _subset_of(table: ItemTable) -> _Subset | None:
     if benchmark is None or not benchmark.sizes:
         return None
     if any(table.field(field).null_count == len(table) for field in benchmark.fields if field.unless):
-        return None  # elsewhere
+        return None  # all are other questions than those of the benchmark, such as questions made of labels
     size, ids = benchmark.sizes[0], table.values("id") if benchmark.numbered else []
     numbers = {int(id) if id is not None and re.fullmatch("[1-9][0-9]{0,9}", id) else 0 for id in ids}
     whole = range(1, size + 1) if numbers and numbers <= {*range(1, size + 1)} else ()

@@ -220,9 +220,7 @@ def _repeated(labels: Labels, first: Ints, second: Ints) -> Iterator[tuple[int, 
     order = np.argsort(rows, kind="stable")
     rows, originals = rows[order], originals[order]
     for row in labels.firsts(rows):
-        before = int(originals[np.searchsorted(rows, row)])
-        part = labels.reading.part_of(before)
-        yield row, part.place(before - part.first, None).line
+        yield row, labels.reading.place(int(originals[np.searchsorted(rows, row)]), None).line
 
 
 def source_in_two_places(frame: Values, source: Values, azimuth: Values, labels: Labels) -> Iterator[RowFault]:

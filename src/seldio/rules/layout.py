@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from seldio.catalogues.trees import AUDIO, Holding, Tree, TreePlace
 from seldio.files.names import media_type
@@ -15,9 +15,6 @@ from seldio.formats.datasets import Field, Set
 from seldio.rules import ERROR, WARNING
 from seldio.rules.collection import Collection, MakeFinding, by_folder, grouped
 from seldio.text import listed, plural, printable
-
-if TYPE_CHECKING:
-    from seldio.formats.own_dataset import OwnDataset
 
 _name = attrgetter("name")
 _EVALUATION = {
@@ -49,22 +46,20 @@ def evaluation_depth(_: Collection, tree: Tree, finding: MakeFinding) -> Iterato
 
 
 def file_type(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    ours = (place for place in tree.places if place.inside and (place.top is None or place.top.set is not None))
-    odd = [place for place in ours if place.suffix not in _wanted_types(place) and place.is_text]
-    for places in by_folder(odd, _name):
-        folder = printable(places[0].name.rpartition("/")[0].rpartition("/")[2]) or "a folder"
+    odd: dict[tuple[str, tuple[str, ...]], list[TreePlace]] = {}
+    for place in tree.places:
+        wanted: tuple[str, ...] = ("csv", "wav", "mp4")
+        if place.top is not None:
+            wanted = ({"metadata": "csv", "video": "mp4"}.get(place.top.field, "wav"),)
+        ours = place.inside and (place.top is None or place.top.set is not None)
+        if ours and place.suffix not in wanted and place.is_text:
+            odd.setdefault((place.name.rpartition("/")[0], wanted), []).append(place)
+    for (folder, wanted), places in sorted(odd.items()):
         types = listed(sorted({f".{place.suffix}" if place.suffix else "no suffix" for place in places}))
-        only = " and ".join(f".{suffix}" for suffix in _wanted_types(places[0]))
-        message = (
-            f"{plural(len(places), 'file')} of the wrong type ({types}) in {folder}, which should hold only {only}: "
-        )
-        yield finding(places, message + _file_names(places))
-
-
-def _wanted_types(place: TreePlace) -> tuple[str, ...]:
-    if place.top is None:
-        return ("csv", "wav", "mp4")
-    return ({"metadata": "csv", "video": "mp4"}.get(place.top.field, "wav"),)
+        only = " and ".join(f".{suffix}" for suffix in wanted)
+        where = printable(folder.rpartition("/")[2]) or "a folder"
+        message = f"{plural(len(places), 'file')} of the wrong type ({types}) in {where}, which should hold only {only}"
+        yield finding(places, f"{message}: {_file_names(places)}")
 
 
 def empty_media(collection: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
@@ -180,13 +175,13 @@ class Gap(NamedTuple):
         return [next(held.files[field] for field in wanted if field in held.files) for held in self.clips]
 
 
-def _gaps(tree: Tree, set: str, has: AbstractSet[Field], lacks: AbstractSet[Field]) -> Iterator[Gap]:
+def _gaps(tree: Tree, set: Set, has: AbstractSet[Field], lacks: AbstractSet[Field]) -> Iterator[Gap]:
     """Yield the clips by split that have a file of *has* and none of *lacks*.
 
     Only partial absence is a gap: a set without any file of *lacks* has no gaps, nor has a split that the user
     created.
     """
-    held = [clip for (part, _), clip in tree.holdings.items() if part == set and clip.inside]
+    held = _held(tree, set)
     if not any(clip.files.keys() & lacks for clip in held):
         return
     having = (clip for clip in held if clip.files.keys() & has)
@@ -205,7 +200,7 @@ def recording_without_labels(_: Collection, tree: Tree, finding: MakeFinding) ->
 
 
 def recording_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    has: tuple[tuple[str, AbstractSet[Field]], ...] = (("dev", {"metadata", "video"}), ("eval", {"video"}))
+    has: tuple[tuple[Set, AbstractSet[Field]], ...] = (("dev", {"metadata", "video"}), ("eval", {"video"}))
     for set, fields in has:
         for gap in _gaps(tree, set, fields, AUDIO):
             what = "video without a recording" if set == "eval" else "labels or video without a recording"
@@ -286,16 +281,12 @@ def splits_contradict(collection: Collection, tree: Tree, finding: MakeFinding) 
         for splits, twice in grouped(several, splits_of.__getitem__).items():
             message = f"{plural(len(twice), 'clip')} in {' and in '.join(splits)}: {listed(twice)}"
             hint = "a clip is in one split: do not test on what was trained on"
-            yield finding(described.path, message, hint, **_at(described, splits[1]))
+            yield finding(described.path, message, hint, **described.place(splits[1])._asdict())
         for split in described.record.get("splits", {}) if not described.below else ():
             if missing := sorted(described.clips(split) - clips.keys()):
                 message = f"{plural(len(missing), 'clip')} of {split} missing: {listed(missing)}"
-                yield finding(described.path, message, "add them, or take them from the list", **_at(described, split))
-
-
-def _at(described: OwnDataset, split: str) -> Mapping[str, object]:
-    place = described.place(split)
-    return {"line": place.line, "column": place.column, "value": place.value, "excerpt": place.excerpt}
+                hint = "add them, or take them from the list"
+                yield finding(described.path, message, hint, **described.place(split)._asdict())
 
 
 LAYOUT_RULES = (

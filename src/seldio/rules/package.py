@@ -167,8 +167,8 @@ def package_of(collection: Collection) -> Package:
     owned = {system.sheet.path for system in systems if system.sheet is not None}
     astray = []
     for meta in metas.values() if tree else ():
-        depth = tasks.get(meta.file.name, "//").count("/")
-        if depth > 1 or meta.file.name.count("/") != depth + 2:
+        task = tasks.get(meta.file.name)
+        if task is None or task.count("/") > 1 or meta.file.name.count("/") != task.count("/") + 2:
             astray.append(meta)
     return Package(
         path=collection.path,
@@ -204,7 +204,6 @@ def _by_system(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
     homes = {folder for folder, count in metas.items() if count == 1}
     if not metas:
         return grouped(files, lambda file: label_folder(file.name) or None)
-
     for file in files:
         above = [file.folder, *map(str, PurePosixPath(file.folder).parents)]
         home = next((folder for folder in above if folder in homes), "" if "" in homes else None)

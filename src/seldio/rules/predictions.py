@@ -367,7 +367,7 @@ def homoglyph_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding
 def text_around_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, text, letter in answers.letters():
         if letter not in _LATIN and letter not in CYRILLIC:
-            letters = {CYRILLIC.get(letter, letter).upper() for letter in _LETTER.findall(text)}
+            letters = {CYRILLIC.get(each, each).upper() for each in _LETTER.findall(text)}
             hint = f"write only {letters.pop()}" if len(letters) == 1 else "write the letter of an option"
             # in quotes where it begins or ends with invisible characters
             shown = text if text == text.strip() else json.dumps(text, ensure_ascii=False)
@@ -409,7 +409,7 @@ class MeraPackage:
     #: of the files as shown to people, by name; below *path* where that does not say
     paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    @property
+    @cached_property
     def files(self) -> dict[str, str]:
         """The file of each task that has one; of several, the last one, as on the server."""
         by_task = {task_name(member): member for member in self.members or ()}

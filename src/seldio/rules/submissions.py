@@ -98,6 +98,8 @@ _MEDIA = re.compile(r"(?i)\.(wav|flac|ogg|mp3|mp4|aac)$")
 _FIELD, _NUMBER = re.compile(r"([^\W\d_]*)[\W_]*(\d*)"), re.compile(r"\d{1,9}(?!.*\d)", re.ASCII | re.DOTALL)
 _DEVELOPMENT = re.compile(r"fold(\d{1,3})_room(\d{1,4})_mix\d", re.IGNORECASE)
 _EVALUATION = re.compile(r"(?<![a-z])mix\d{3}", re.IGNORECASE)
+#: The clips of STARSS without the zeros of their numbers.
+_PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
 #: So many names show what all have in common, and the share of all that have it.
 _FEWEST, _MOST = 3, 0.8
 #: How like the name of a clip a misspelt one with the same numbers is, in percent: "mxi002" is 83 like "mix002".
@@ -346,8 +348,16 @@ def _alone(collection: Collection) -> tuple[list[str], list[str]]:
 
 def result_name(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     shown = {clip: name for name, clip in called(collection).items()} if collection.reference is None else {}
+    submitted = collection.submitted
     for clips in grouped(sorted(shown), lambda clip: posixpath.dirname(collection.clips[clip])).values():
-        near = [(clip, meant) for clip in clips if (meant := _as_recording(shown[clip], collection)) != shown[clip]]
+        near = []
+        for clip in clips:
+            # its name as that of a recording: without suffix and, for a submission, in the datasets' spelling
+            meant = RECORDING.sub("", shown[clip])
+            padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", meant.lower())
+            meant = padded if submitted and CLIP_NAME.fullmatch(padded) else meant
+            if meant != shown[clip]:
+                near.append((clip, meant))
         if near:
             spelt, meant = near[0]
             message = f"{plural(len(near), 'file is', 'files are')} almost named like a recording: "
@@ -363,17 +373,6 @@ def result_name(collection: Collection, finding: MakeFinding) -> Iterator[Findin
             others = plural(len(clips) - len(odd), "other clip")
             message = f"{printable(shown[clip])} is not named like the {others} in its folder"
             yield finding(collection.clips[clip], message, "name each result file like its recording: mix001.csv")
-
-
-#: The clips of STARSS without the zeros of their numbers.
-_PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
-
-
-def _as_recording(name: str, collection: Collection) -> str:
-    """Return a name as that of a recording: without suffix and, for a submission, in the datasets' spelling."""
-    name = RECORDING.sub("", name)
-    padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", name.lower())
-    return padded if collection.submitted and CLIP_NAME.fullmatch(padded) else name
 
 
 NAME_RULES = (name_around_clip, result_name)
@@ -417,15 +416,16 @@ def same_content(collection: Collection, finding: MakeFinding) -> Iterator[Findi
     paths = [part.file.path for part in single]
     if len(set(paths)) < len(paths):  # several clips in one file
         return
-    severity = ERROR if collection.submitted else WARNING
     in_folders = grouped(single, lambda part: (posixpath.dirname(part.file.name), part.file.content)).values()
     if twins := [parts for parts in in_folders if len(parts) > 1]:
         pairs = [" = ".join(posixpath.basename(part.file.name) for part in parts[:2]) for parts in twins]
         message = f"{sum(map(len, twins)):,} of {plural(len(single), 'file')} have the content of another clip, "
         message += f"byte for byte: {listed(pairs, 3)}"
+        severity = ERROR if collection.submitted else WARNING
         yield finding(twins[0][1].file.path, message, "write them again, each from its recording", severity=severity)
-    by_name = grouped(single, lambda part: (posixpath.basename(part.file.name), part.file.content)).values()
-    if (twice := [parts for parts in by_name if len(parts) > 1]) and collection.submitted:
+    outputs = single if collection.submitted else ()
+    by_name = grouped(outputs, lambda part: (posixpath.basename(part.file.name), part.file.content)).values()
+    if twice := [parts for parts in by_name if len(parts) > 1]:
         folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
         message = f"{plural(len(twice), 'file')} the same, byte for byte, in {listed(folders, 3)}"
         yield finding(twice[0][1].file.path, message, "perhaps one system twice: check which outputs were meant")
@@ -494,8 +494,7 @@ def frame_past_end(collection: Collection, finding: MakeFinding) -> Iterator[Fin
             message = f"frame {place.value} is past the end of the clip ({end}); "
             message += f"{plural(len(clip.behind), 'row')} in total"
             hint = "all rows are late" if len(clip.behind) == clip.part.rows else None
-            at = place.line, place.column, place.value, place.excerpt
-            yield finding(clip.part.file.path, message, hint, *at)
+            yield finding(clip.part.file.path, message, hint, **place._asdict())
 
 
 def padded_output(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
@@ -676,10 +675,9 @@ def labels_for_results(collection: Collection, finding: MakeFinding) -> Iterator
         if secret is None or "metadata" in folder.lower() or not (called or numbered) or format.role == "submission":
             continue
         message += f" called as the evaluation clips of {secret.title}, whose labels were never published"
-        place, severity = part.place(0, None), None if called else WARNING
-        at = place.line, place.column, place.value, place.excerpt
         hint += ", or name the format if these are labels of your own"
-        yield finding(part.file.path, message, hint, *at, severity=severity)
+        severity = None if called else WARNING
+        yield finding(part.file.path, message, hint, severity=severity, **part.place(0, None)._asdict())
 
 
 #: What folders of results are called.
