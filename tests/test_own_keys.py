@@ -175,7 +175,7 @@ def test_a_reply_under_any_key_of_any_type_arrives(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     "data",
     ["\ufeffn;reply\r\n1;rain\r\n".encode(), b"n\treply\n1\train\n", b"sep=;\r\nn;reply\r\n1;rain\r\n",
-     "n\treply\r\n1\train\r\n".encode("utf-16")],
+     "n\treply\r\n1\train\r\n".encode("utf-16"), b"sep=:\nn:reply\n1:rain\n"],
 )  # fmt: skip
 def test_tables_of_a_spreadsheet_are_read(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_bytes(data)

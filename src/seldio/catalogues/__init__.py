@@ -13,7 +13,9 @@ evidence, and with what speaks against it. What a verb does::
 from __future__ import annotations
 
 import dataclasses
+import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
@@ -28,7 +30,6 @@ from seldio.catalogues.look import (
     PARQUET_SUFFIX,
     Alike,
     Content,
-    clip_names,
     content,
     detected,
     files_by_layout,
@@ -43,7 +44,7 @@ from seldio.files import Entry, Source
 from seldio.files.names import media_type, without_suffix, written_suffix
 from seldio.files.sources import is_own, own_files
 from seldio.findings import Finding, Sink
-from seldio.formats import Format, LabelFormat, TextFile, named
+from seldio.formats import Format, LabelFormat, TextFile, named, stem_of
 from seldio.formats.detect import Wanted
 from seldio.progress import tracked
 from seldio.text import printable
@@ -238,10 +239,15 @@ class _Look:
 
     @cached_property
     def named(self) -> dict[str, NamedEntry]:
-        """The files of labels by path, with the clips that they are called after."""
-        names = clip_names([file.name for _, file in self.labels])
-        pairs = zip(self.labels, names, strict=True)
-        return {file.path: NamedEntry(entry, file.name, clip) for (entry, file), clip in pairs}
+        """The files of labels by path, with the clips that they are called after: with folders where stems repeat."""
+        stems = [stem_of(posixpath.basename(file.name)) for _, file in self.labels]
+        counts, entries = Counter(stems), dict[str, NamedEntry]()
+        for (entry, file), stem in zip(self.labels, stems, strict=True):
+            clip = stem_of(file.name) if counts[stem] > 1 else stem
+            if not clip.isascii():  # a table holds text; bytes of a name that are not UTF-8 are escaped
+                clip = clip.encode(errors="backslashreplace").decode()
+            entries[file.path] = NamedEntry(entry, file.name, clip)
+        return entries
 
     def part(self, files: Iterable[TextFile | NamedEntry], layout: str | Format | None = None, **facts: Any) -> Part:
         """Return files of one format, with their content where it is held."""

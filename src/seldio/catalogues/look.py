@@ -11,7 +11,6 @@ import os
 import posixpath
 import re
 import shlex
-from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from functools import cache, cached_property
 from typing import Literal, NamedTuple
@@ -43,15 +42,6 @@ class Recognised:
     reading: LabelReading  # their rows
     named: bool  # whether the user named the format
     evidence: str  # why the format was chosen; empty where it was named or where no file has a row
-
-
-def clip_names(names: Sequence[str]) -> list[str]:
-    """Return a clip name for each file name: the stem, with its folders where stems repeat."""
-    stems = [stem_of(posixpath.basename(name)) for name in names]
-    counts = Counter(stems)
-    clips = [stem_of(name) if counts[stem] > 1 else stem for name, stem in zip(names, stems, strict=True)]
-    # a table holds text; bytes of a name that are not UTF-8 are escaped
-    return [clip if clip.isascii() else clip.encode(errors="backslashreplace").decode() for clip in clips]
 
 
 @cache

@@ -172,30 +172,26 @@ def read_tree(names: Sequence[str], root: str = "", formats: Callable[[], Abstra
     above = tuple(part for part in given.split("/") if part not in ("", ".", ".."))[-2:]
     ordered = sorted(dict.fromkeys(names))
     paths = ["/".join((*above, name)) for name in ordered if name.rpartition(".")[2].lower() in TYPES]
-    row, evidence = _decide(given, paths, formats)
+    votes: Counter[Sign] = Counter()
+    weights: defaultdict[str, float] = defaultdict(float)
+    for path in paths:  # those of audio, video and label files
+        for sign, dataset_of_sign in TREE_SIGNS:
+            if compiled(sign.pattern, re.IGNORECASE).search(path):
+                votes[sign] += 1
+                weights[dataset_of_sign] += sign.weight
+                break
+    row = dataset(max(weights, key=lambda name: weights[name], default=LOOSE.name))
+    spoken = [sign for sign in row.signs if votes[sign]]
+    few = sum(votes[sign] for sign in spoken) * 2 < len(paths)
+    if not spoken or (weights[row.name] < _FOLDERS_SPEAK and few):
+        row, evidence = LOOSE, "no folder or clip name of a known dataset"
+    else:
+        edition, why = row.edition(given, paths, formats)
+        sentences = [f"{sign.sentence} ({plural(votes[sign], 'file')})" for sign in spoken]
+        row, evidence = dataset(edition), "; ".join([*sentences, why] if why else sentences)
     folders = {*above, *(folder for name in ordered for folder in name.split("/")[:-1])}
     bare = row.tops.keys().isdisjoint(map(str.lower, folders))
     return Tree(row, evidence, tuple(_place(row, above, name, bare) for name in ordered))
-
-
-def _decide(root: str, paths: Sequence[str], formats: Callable[[], AbstractSet[str]]) -> tuple[DatasetSpec, str]:
-    """Return the dataset that the paths of audio, video and label files point to, and why."""
-    votes: Counter[Sign] = Counter()
-    weights: defaultdict[str, float] = defaultdict(float)
-    for path in paths:
-        for sign, name in TREE_SIGNS:
-            if compiled(sign.pattern, re.IGNORECASE).search(path):
-                votes[sign] += 1
-                weights[name] += sign.weight
-                break
-    best = dataset(max(weights, key=lambda name: weights[name], default=LOOSE.name))
-    spoken = [sign for sign in best.signs if votes[sign]]
-    few = sum(votes[sign] for sign in spoken) * 2 < len(paths)
-    if not spoken or (weights[best.name] < _FOLDERS_SPEAK and few):
-        return LOOSE, "no folder or clip name of a known dataset"
-    evidence = "; ".join(f"{sign.sentence} ({plural(votes[sign], 'file')})" for sign in spoken)
-    edition, why = best.edition(root, paths, formats)
-    return dataset(edition), f"{evidence}; {why}" if why else evidence
 
 
 def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> TreePlace:

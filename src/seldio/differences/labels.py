@@ -55,10 +55,7 @@ MICRO = 1_000_000
 NO_SOURCE = -(1 << 31)
 
 
-Codes = dict[Any, int]
-
-
-def codes() -> Codes:
+def codes() -> dict[Any, int]:
     """Return numbers for values, in the order in which they are first met."""
     return defaultdict(itertools.count().__next__)
 

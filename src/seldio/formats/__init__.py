@@ -251,7 +251,7 @@ def format_of_file(data: bytes, name: str) -> Format | None:
     homes = [home for home in HOMES if not (numbers and home.holds == "items") and home.may_hold(data, name)]
     formats = [format for home in homes for format in home.formats()]
     formats += (*_outside("LabelFormat"), *(() if numbers else _outside("ItemFormat")))
-    return _likeliest([(format.likes(data, name), format) for format in formats])
+    return _likeliest((format.likes(data, name), format) for format in formats)
 
 
 def of_table(schema: pa.Schema) -> ItemFormat | None:

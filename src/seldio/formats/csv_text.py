@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from typing import Literal, NamedTuple
 
 from seldio.findings import Sink
@@ -22,7 +23,6 @@ from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, plural
 
 _CELL = r'(?:"((?>(?:[^"]++|"")*))"([^{0}\r\n]*+)|([^{0}\r\n]*+))([{0}]|\r\n|\r|\n|\Z)'
-_CELLS = {sign: re.compile(_CELL.format(re.escape(sign))) for sign in (",", ";", "\t", "|")}
 _SPECIAL = re.compile(r'[",\r\n]')
 BOM = "\ufeff"
 _ENDS = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
@@ -66,10 +66,15 @@ def rows(text: str, start: int = 0, delimiter: str = ",") -> Iterator[QuotedRow]
         start = row.end + len(row.newline)
 
 
+@cache
+def _cell_pattern(delimiter: str) -> re.Pattern[str]:
+    return re.compile(_CELL.format(re.escape(delimiter)))
+
+
 def row_at(text: str, start: int, delimiter: str = ",") -> QuotedRow:
     """Return the row that begins at *start*."""
     cells: list[QuotedCell] = []
-    position, pattern = start, _CELLS[delimiter]
+    position, pattern = start, _cell_pattern(delimiter)
     while True:
         match = pattern.match(text, position)
         if match is None or (match[3] or "").startswith('"'):

@@ -562,8 +562,6 @@ def change_between(lines: Sequence[str], dialect: Dialect) -> Change | None:
 
 # --- a format that two remain of: what files are wanted for speaks for one ---------------------------------
 
-#: The finding that a format is likely and not certain.
-CHOSEN = "SYN902"
 _NEVER = 10_000
 
 

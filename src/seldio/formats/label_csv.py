@@ -3,7 +3,7 @@
 Columns first: the bytes of all files are joined and parsed by pyarrow in one go. Only where that
 fails, or where a byte occurs that has no business in such a file, each file is held against the
 dialect's grammar (one regular expression for a row, made from its column kinds), and only rows that
-do not match it are looked at one by one (``py``).
+do not match it are looked at one by one (``diagnosis.py``).
 """
 
 from __future__ import annotations

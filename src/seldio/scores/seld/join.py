@@ -24,7 +24,7 @@ from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
 from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.datasets import named_split
-from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
+from seldio.formats.detect import Wanted, means_the_same, years
 from seldio.formats.dialects import DIALECTS
 from seldio.parallel import cut
 from seldio.rules.collection import why_no_labels
@@ -283,7 +283,7 @@ def labels_of(
     fields, clips = {*only.carries}, {}
     for number, file in enumerate(readable[0].files):
         clips[file.clip] = ClipPlace(range(number, number + 1), file.size, file.entry.name, file.entry.path)
-    choices = [finding for finding in findings if finding.code == CHOSEN]
+    choices = [finding for finding in findings if finding.code == "SYN902"]
     remarks = (f"{choice.message}; {choice.hint}" if choice.hint else choice.message for choice in choices)
     unique = tuple(dict.fromkeys(remarks))
     return SideLabels(only, readable[0], clips, fields, fields, remarks=unique, described=catalogue.own)
