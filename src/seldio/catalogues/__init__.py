@@ -296,8 +296,8 @@ def _look_at(
             continue
         file = TextFile(entry.path, "stdin.csv" if entry.name == "<stdin>" else entry.name, "", data)
         likely = format
-        if likely is None and datasets is not None:
-            likely = datasets.layout(in_utf8(TextFile(entry.path, entry.name, "", data), _ignore), _ignore)
+        if likely is None and datasets is not None and (dataset := datasets.of(entry.name)) is not None:
+            likely = dataset.layout(in_utf8(TextFile(entry.path, entry.name, "", data), _ignore), _ignore)
         likely = likely or file.told
         asks = likely is not None and likely.holds != "events"
         if likely is not None and asks:

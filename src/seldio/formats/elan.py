@@ -286,7 +286,7 @@ class _Document:
                 message = "the annotation begins or ends at a time slot without a time"
                 self.report("SYN506", self.span(annotation), message, "set its start and its end in ELAN")
                 return None
-            if not value.strip().lstrip("-").isdecimal() or len(value) > 12:
+            if not re.fullmatch(r"\s*-?\d+\s*", value) or len(value) > 12:
                 message = f"TIME_VALUE is {clipped(value, 30)}, not whole milliseconds"
                 self.report("SYN502", self.span(slot), message, None)
                 return None

@@ -186,9 +186,8 @@ class ItemParquet(ItemFormat):
         try:
             layout = dataclasses.asdict(layout_of(inner.get("layout"), Layout()))
             texts = [*numbers, *chain.from_iterable(orders)]
-            sound = all(isinstance(order, list | tuple) for order in orders) and all(
-                isinstance(text, str) for text in texts
-            )
+            sound = all(isinstance(order, list | tuple) for order in orders)
+            sound &= all(isinstance(text, str) for text in texts)
             sound &= all(isinstance(value, _STORED) for value in layout.values())
             if not sound or not all(type(place) is int and 0 <= place < len(orders) for place in order_of.values()):
                 return False

@@ -385,9 +385,8 @@ class _Reader:
                 columns["id"] = [str(id) if type(id) is int else id for id in ids]
             wrong = {*range(len(places))}
             if columns.keys() <= {*format.schema.names}:
-                checked = (
-                    field for field in columns if field != "extra" or format.closed
-                )  # else it holds what JSON can
+                # elsewhere, extra holds what JSON can
+                checked = (field for field in columns if field != "extra" or format.closed)
                 wrong = set().union(*(wrong_rows(format.model, field, columns[field]) for field in checked))
             if wrong:
                 right = [place for place in range(len(places)) if place not in wrong]

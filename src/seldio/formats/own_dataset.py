@@ -151,11 +151,6 @@ class OwnDatasets:
         depth = -1 if dataset is None else len(dataset.folder)
         return any(name.startswith(folder) and depth < len(folder) for folder in self.broken)
 
-    def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
-        """Return the format of a label file, as far as its dataset decides it."""
-        dataset = self.of(file.name)
-        return dataset.layout(file, sink) if dataset is not None else None
-
     def layouts(self, files: Iterable[TextFile], sink: Sink) -> Iterator[tuple[LabelFormat, list[TextFile], str]]:
         """Yield the formats that datasets decide, each with its files and who says so."""
         groups: dict[tuple[str, str, str], tuple[LabelFormat, list[TextFile], str]] = {}

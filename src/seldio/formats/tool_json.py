@@ -18,6 +18,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -206,7 +207,9 @@ def _studio_content(labels: Sequence[ToolLabel], clip: str, extra: Mapping[str, 
 
 def _clip_of(url: str) -> str:
     """Return the name of a recording in an address; Label Studio puts a hash before the names of uploads."""
-    parts = urlsplit(url) if "://" in url or url.startswith("/data/") else None
+    parts = None
+    with suppress(ValueError):  # what only looks like an address is a path
+        parts = urlsplit(url) if "://" in url or url.startswith("/data/") else None
     path = url.replace("\\", "/") if parts is None else unquote(parts.path)
     if parts is not None and (local := parse_qs(parts.query).get("d")):
         path = local[0]
@@ -226,7 +229,8 @@ def _is_timed(region: Region) -> bool:
 
 
 def _region_labels(region: Region, report: Report) -> list[ToolLabel]:
-    times, names, good = None, [], True
+    times, good = None, True
+    names: Any = []
     label = ToolLabel(0.0, 0.0, "", {"": region[0][0]})
     for pointer, result in region:
         value, name = result.get("value"), str(result.get("from_name", ""))
@@ -245,8 +249,11 @@ def _region_labels(region: Region, report: Report) -> list[ToolLabel]:
         if type(result.get("score")) in (int, float):
             good &= label.set("score", result["score"], (*pointer, "score"), report)
         if kind == "labels" or "labels" in value:
-            names = [str(label_name) for label_name in value.get("labels") or []]
+            names = value.get("labels") or []
             label.at["class_name"] = (*at, "labels") if "labels" in value else at
+            if not isinstance(names, list):
+                report("SYN212", label.at["class_name"], "labels must be an array", None)
+                return []
         elif kind == "number":
             good &= _put(label, name, value.get("number"), (*at, "number") if "number" in value else at, report)
         elif kind == "textarea":
@@ -262,17 +269,16 @@ def _region_labels(region: Region, report: Report) -> list[ToolLabel]:
     labels = []
     for name in names or [""]:
         named = dataclasses.replace(label, at=dict(label.at), values=dict(label.values), extra=dict(label.extra))
-        if named.read_text(name, None, report):
+        if named.read_text(str(name), None, report):
             labels.append(named)
     return labels
 
 
 def _put(label: ToolLabel, name: str, value: Any, at: Pointer, report: Report) -> bool:
-    field = field_named(name)
-    if field is None:
-        label.extra[name] = value
-        return True
-    return label.set(field, value, at, report)
+    if (field := field_named(name)) is not None:
+        return label.set(field, value, at, report)
+    label.extra[name] = value
+    return True
 
 
 def _noted(label: ToolLabel, name: str, text: str, at: Pointer, report: Report) -> bool:
@@ -395,10 +401,11 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
     if dense:  # columns instead of rows; a value of a column has no place of its own
         columns = {key: value for key, value in data.items() if isinstance(value, list)}
         data = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=False)]
+    count = len(data) if isinstance(data, list) else 0
     lists = {
         key: value
         for key, value in (beside if isinstance(beside, dict) else {}).items()
-        if isinstance(value, list) and len(value) == len(data) and (field_named(key) or key == "extra")
+        if isinstance(value, list) and len(value) == count and (field_named(key) or key == "extra")
     }
 
     def report_at(code: str, pointer: Any, message: str, hint: str | None) -> None:

@@ -61,9 +61,8 @@ def comma_number(cell: str, span: Span, what: str, report: Report) -> float | No
         report("SYN503", span, f"{what} is {cell.strip()}, with a comma for the decimal point", "write a point")
     value = number_in(pointed(cell))
     if value is None:
-        report(
-            "SYN502", span, f"{what} is {clipped(cell.strip(), 30) or 'empty'}, not a number", "times are in seconds"
-        )
+        shown = clipped(cell.strip(), 30) or "empty"
+        report("SYN502", span, f"{what} is {shown}, not a number", "times are in seconds")
     return value
 
 
@@ -222,9 +221,8 @@ class RavenFormat(ToolFormat):
             for row in rows:
                 rows_of.setdefault(row.recording, []).append(row)
             for row in rows_of.pop("", []):
-                source.report(
-                    "SYN508", row.whole, "the row names no recording, but others do", "fill in its Begin File"
-                )
+                message = "the row names no recording, but others do"
+                source.report("SYN508", row.whole, message, "fill in its Begin File")
             for recording, clip in zip(recordings, clips, strict=True):
                 part = source.part(clip or file.clip)
                 part.labels = table.labels(rows_of[recording], "file_offset", {clip, recording})
