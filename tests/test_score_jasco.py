@@ -109,9 +109,12 @@ def test_a_rating_is_carried_over_items() -> None:
     assert ([1], {0: 2, 1: 2, 2: 1}) == (result.stale, result.points)
 
 
+def test_what_is_nan_is_what_pandas_takes_for_it() -> None:
+    assert NAN_TEXTS == pytest.importorskip("pandas._libs.parsers").STR_NA_VALUES
+
+
 @pytest.mark.parametrize("cell", sorted(NAN_TEXTS))
 def test_texts_that_pandas_takes_for_nan(cell: str) -> None:
-    assert NAN_TEXTS == pytest.importorskip("pandas._libs.parsers").STR_NA_VALUES
     result = as_official([("1", cell), ("1", GOOD)])
     assert "TypeError: argument of type 'numpy.float64' is not iterable" == result.crash
     assert as_official([(cell, text(0, "Good")), ("1", GOOD)]).best_mean == 2.0

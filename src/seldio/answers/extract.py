@@ -308,7 +308,7 @@ class Names:
             return "wrong"
         for pair in pairs:  # classes of the benchmark, no synonyms, of which neither may hold the other
             usual = {self._synonyms.get(name, name) for name in pair}
-            if not {*pair} <= self._classes or len(usual) != 2 or usual & {*_table()["general"]}:
+            if not {*pair} <= self._classes or len(usual) != 2 or not usual.isdisjoint(_table()["general"]):
                 return None
         return "related_but_wrong"
 
@@ -351,7 +351,7 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
     if relations:
         if len(poles) != 1:
             return None
-        # "the bell or the guitar is higher"
+        # behind the second of two names before it a relation is of neither: "the bell or the guitar is higher"
         neighbors = pairwise(mentions)
         choices = [second for first, second in neighbors if _RE.both.fullmatch(text, first.end, second.start)]
         winners = []

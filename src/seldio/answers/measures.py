@@ -377,7 +377,7 @@ Field = Literal["azimuth", "elevation"]
 
 
 def azimuth(text: str) -> float | None:
-    """Return the azimuth that a plain text names, +90° is left: *30° to the right* is -30, *directly behind* 180."""
+    """Return the one azimuth in a plain text, +90° is left: *30° to the right* is -30, *directly behind* is 180."""
     text = _RE.initial.sub(
         lambda match: " left " if "l" in match.group() else " right ", _RE.half_turn.sub("180", text)
     )
@@ -404,7 +404,7 @@ def angles(text: str, widest: float = 0.0) -> list[tuple[Quantity, str]]:
 
 
 def _angle(text: str, wanted: Field) -> float | None:
-    if all(text[number.start : number.end].endswith("o'clock") for number in quantities(text)):
+    if all(text[number.start : number.end].endswith("o'clock") for number in quantities(text)):  # hours
         return pointing(text, wanted)
     every = angles(text, _WIDEST[wanted])
     pairs = pairwise(angle for angle, _ in every)

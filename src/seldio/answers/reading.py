@@ -302,8 +302,7 @@ def _by_mentions(text: str, options: KnownOptions) -> int | None:
             bare = text
             for mention in all_mentions:
                 bare = bare[: mention.start] + " " * (mention.end - mention.start) + bare[mention.end :]
-            others = {word for terms in options.stems if terms != options.stems[option] for word in terms}
-            others = {word for word in others if len(word) > 3} - {*options.stems[option]}
+            others = {word for terms in options.stems for word in terms if len(word) > 3} - {*options.stems[option]}
             if others & {*stems(bare).split()}:
                 return None
         if not cut_off and (length <= LONG or len(places) - 1 in sure):

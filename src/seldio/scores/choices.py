@@ -470,15 +470,13 @@ def _of_mera(case: ChoiceCase) -> Iterator[Notice]:
         text = f"is not the Latin letter of an option ({listed(odd, 3)})"
         yield Notice("odd-answer", f"the right answer of {plural(len(odd), 'question')} {text}", grave=True)
     # the answers that give the right letter and that exact match counts as wrong
-    lost = [
-        (text, answer, letter)
-        for item, text, letter in rows
-        if letter is not None
-        and letter.latin == (answer := item.answer or "").strip().upper()
-        and not exact_match(text, answer)
-    ]
     examples: dict[str, list[str]] = {name: [] for name in _LOST}
-    for text, answer, letter in lost:
+    lost_cyrillic = 0
+    for item, text, letter in rows:
+        answer = item.answer or ""
+        if letter is None or letter.latin != answer.strip().upper() or exact_match(text, answer):
+            continue
+        lost_cyrillic += letter.cyrillic
         if exact_match(text.strip(), answer):
             examples["white-space"].append(text)
         if not letter.cyrillic and after_answer_word(text) is not None:
@@ -495,12 +493,11 @@ def _of_mera(case: ChoiceCase) -> Iterator[Notice]:
             why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")
             yield Notice(name, f"{plural(len(texts), 'right answer')} counted as wrong {why}", grave=True)
     given = [(letter, (item.answer or "").strip().upper()) for item, _, letter in rows if letter and letter.cyrillic]
-    right = sum(letter.cyrillic for *_, letter in lost)
     by_place = sum(letter.by_alphabet == answer for letter, answer in given)
     instructed = sum(bool(_CYRILLIC_OPTION.search(item.instruction or "")) for item, *_ in rows)
     text = (
-        f"with a Cyrillic letter, {right:,} of which look right and {by_place:,} are right if А, Б, В, Г are the first "
-        "four options: exact match counts all as wrong. Here the instructions "
+        f"with a Cyrillic letter, {lost_cyrillic:,} of which look right and {by_place:,} are right if А, Б, В, Г are "
+        "the first four options: exact match counts all as wrong. Here the instructions "
         f"of {plural(instructed, 'question')} call an option by a Cyrillic letter"
     )
     yield from counted("cyrillic-letters", len(given), "answer", text, True)

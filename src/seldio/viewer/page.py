@@ -267,23 +267,23 @@ def media_of(
                 pictures = stack.enter_context(Video(stack.enter_context(film.open())))
                 seconds, video = float(pictures.scan.end), _address(film, folder) if how == "link" else ""
                 notes.append(f"video of {_name(film)}: {pictures.size[0]} × {pictures.size[1]}")
-        if recording is not None:
+        if recording is not None and how == "link":  # browsers mix the channels of a recording as they like
             with _forgiven(recording, "sound", notes, named[0]):
-                if how == "link":  # browsers mix the channels of a recording as they like
-                    seconds, audio = max(seconds, probe_entry(recording).seconds), _address(recording, folder)
-                    notes.append(f"sound of {_name(recording)}, linked: its channels are mixed as the browser does")
-                else:
-                    # mixed as what it sounds like, where its folder says another array
-                    evidence, array, doubt = array_heard(recording), clip.array, list[str]()
-                    heard = evidence.heard if evidence is not None else None
-                    if heard is not None and array in SHORT and heard != array:
-                        text = f"is among the {SHORT[array]} recordings and sounds like {SHORT[heard]}"
-                        doubt.append(f"{_name(recording)} {text}: mixed as {SHORT[heard]}")
-                        array = heard
-                    sound = copies.sound(stack.enter_context(recording.open()), array)
-                    seconds = max(seconds, sound.seconds)
-                    notes += doubt
-                    notes.append(f"sound of {_name(recording)}: {sound.description}")
+                seconds, audio = max(seconds, probe_entry(recording).seconds), _address(recording, folder)
+                notes.append(f"sound of {_name(recording)}, linked: its channels are mixed as the browser does")
+        elif recording is not None:
+            with _forgiven(recording, "sound", notes, named[0]):
+                # mixed as what it sounds like, where its folder says another array
+                evidence, array, doubt = array_heard(recording), clip.array, list[str]()
+                heard = evidence.heard if evidence is not None else None
+                if heard is not None and array in SHORT and heard != array:
+                    text = f"is among the {SHORT[array]} recordings and sounds like {SHORT[heard]}"
+                    doubt.append(f"{_name(recording)} {text}: mixed as {SHORT[heard]}")
+                    array = heard
+                sound = copies.sound(stack.enter_context(recording.open()), array)
+                seconds = max(seconds, sound.seconds)
+                notes += doubt
+                notes.append(f"sound of {_name(recording)}: {sound.description}")
         if sound is not None or (pictures is not None and how == "embed"):
             data = copies.copy(sound, pictures)
     if len(data) > MOST_BYTES:
