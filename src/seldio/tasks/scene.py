@@ -427,23 +427,27 @@ def ask_all(
     ends = np.zeros(len(clips), np.int64)
     np.maximum.at(ends, codes, np.asarray(table["frame"].to_numpy(), np.int64) + 1)
     lengths |= {clip: max(end, lengths.get(clip, 0)) for clip, end in zip(clips, ends.tolist(), strict=True)}
-    silent = sum(last_window(frames, length, step) + 1 for frames in lengths.values() if frames)
-    unfilled = dict.fromkeys(Item.model_fields)
-    for scene in scenes(table, lengths, margins, length, step, names):
-        silent -= 1
-        split_of_clip = split or told_split(scene.path, datasets) or TEST
-        audio = [recordings.get(scene.path) or _audio(audio_pattern, scene, split_of_clip)]
-        place = {**unfilled, "audio": audio, "start": scene.start, "end": scene.end, "split": split_of_clip}
-        luck, view = hashed(seed, scene.audio_id), view_of(scene)
-        for task, candidates in wanted:
-            for draft in candidates(view, margins, Say(luck, task.name, task.wordings, language)):
-                values = draft if isinstance(draft, str) else make(scene, task, draft)
-                if isinstance(values, str):
-                    skipped[task.name, values] += 1
-                else:
-                    yield trusted(Item, {**place, "task": task.name, **values})
-    if silent:
-        skipped["*", SILENT] += silent
+
+    def items() -> Iterator[Item]:  # what is wrong with the options is said before the first one
+        silent = sum(last_window(frames, length, step) + 1 for frames in lengths.values() if frames)
+        unfilled = dict.fromkeys(Item.model_fields)
+        for scene in scenes(table, lengths, margins, length, step, names):
+            silent -= 1
+            split_of_clip = split or told_split(scene.path, datasets) or TEST
+            audio = [recordings.get(scene.path) or _audio(audio_pattern, scene, split_of_clip)]
+            place = {**unfilled, "audio": audio, "start": scene.start, "end": scene.end, "split": split_of_clip}
+            luck, view = hashed(seed, scene.audio_id), view_of(scene)
+            for task, candidates in wanted:
+                for draft in candidates(view, margins, Say(luck, task.name, task.wordings, language)):
+                    values = draft if isinstance(draft, str) else make(scene, task, draft)
+                    if isinstance(values, str):
+                        skipped[task.name, values] += 1
+                    else:
+                        yield trusted(Item, {**place, "task": task.name, **values})
+        if silent:
+            skipped["*", SILENT] += silent
+
+    return items()
 
 
 def told_split(path: str, datasets: OwnDatasets | None = None) -> str | None:
