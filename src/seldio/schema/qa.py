@@ -272,10 +272,11 @@ def same_audio(paths: Sequence[str], other: Sequence[str]) -> bool:
         return False
     for pair in zip(paths, other, strict=True):
         short, long = sorted(pair, key=len)
-        parts = [[part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")] for path in pair]
-        less, more = sorted(parts, key=len)
-        if not long.endswith(f"/{short}") and more[len(more) - len(less) :] != less:
-            return False
+        if not long.endswith(f"/{short}"):
+            parts = [[part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")] for path in pair]
+            less, more = sorted(parts, key=len)
+            if more[len(more) - len(less) :] != less:
+                return False
     return True
 
 
