@@ -22,9 +22,10 @@ from typing import Any
 import pyarrow as pa
 
 from seldio import plugins
+from seldio.catalogues import Catalogue
 from seldio.check.reference import load
 from seldio.check.validation import examine
-from seldio.conversion.inputs import label_parts, strict
+from seldio.conversion.inputs import label_parts, raising_unknown, strict
 from seldio.conversion.labels import convert_source, see_names
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, input_at, open_source, write_bytes
@@ -269,7 +270,7 @@ def _content(path: str) -> bytes:
 def _outputs(place: str, target: LabelFormat, *, format: LabelFormat | None, **options: Any) -> _Outputs:
     findings: list[Finding] = []
     with open_source(place, strict(findings)) as source:
-        parts = label_parts(source, format, strict(findings))
+        parts = label_parts(Catalogue(source, format, raising_unknown(strict(findings))))
         files = [file for part in parts for file in part.files]
         taken = {file.entry.path for file in files}
         left = [entry.name for entry in source if entry.path not in taken]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from seldio.catalogues import CUT, Catalogue
+from seldio.catalogues import Catalogue
 from seldio.catalogues.look import PARQUET_SUFFIX, Recognised
 from seldio.catalogues.parts import NamedEntry, Part, entries_by_clip, resolved
 from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
@@ -35,14 +35,8 @@ _UNDECIDED = ("SYN901", "SYN903")
 _ALL = 1 << 62
 
 
-def label_parts(
-    source: Source, format: LabelFormat | None, sink: Sink, *, by_clip: bool = False, size: int = CUT
-) -> list[Part]:
-    """Return the label files of an open source, in parts."""
-    return _parts_of(Catalogue(source, format, raising_unknown(sink)), size, by_clip)
-
-
-def _parts_of(catalogue: Catalogue, size: int, by_clip: bool = False) -> list[Part]:
+def label_parts(catalogue: Catalogue, *, by_clip: bool = False, size: int = _ALL) -> list[Part]:
+    """Return the label files of a catalogue, in parts."""
     parts = [part for part in catalogue.parts(by_clip=by_clip, size=size) if part.questions is None]
     # reading a single file says what it is instead of labels
     if not parts and catalogue.source.single and not catalogue.of("recording", "video"):
@@ -110,7 +104,7 @@ def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without:
     from seldio.check.labels import Faults
 
     catalogue = Catalogue(source, format, raising_unknown(sink), without=without)
-    parts = _parts_of(catalogue, _ALL)
+    parts = label_parts(catalogue)
     recognized = [each for part in parts for each in part.labels(raising_unknown(sink))]
     return LabelInput(
         joined(recognized),

@@ -308,8 +308,8 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
         for table in every:
             kinds.setdefault(frozenset(table.header), []).append(table)
         titles = {title for field in _GUESSED for title in LIKELY[field]}
-        counts = {header: sum(plain_title(title) in titles for title in header) for header in kinds}
-        tables = kinds[max(kinds, key=lambda header: (counts[header], len(kinds[header])))]
+        likeliest = max(kinds, key=lambda kind: (sum(plain_title(title) in titles for title in kind), len(kinds[kind])))
+        tables = kinds[likeliest]
         columns = _columns(tables, said["columns"])
         record = _proposal(folder, tables, columns, _recordings(catalogue), said)
     lines, questions = [*_lines(record, columns, tables, said["azimuth"])], [*_questions(record, columns)]
@@ -318,7 +318,7 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
     if write:
         place = _written(record, folder)
         return [f"{printable(str(place))} written. Now: seldio info {printable(shlex.quote(str(path)))}"]
-    if others := [table.entry.path for table in every if table not in tables]:
+    if others := [table.entry.path for table in every if frozenset(table.header) != likeliest]:
         lines.insert(1, f"# {plural(len(others), 'file')} with other columns, passed over: {listed(others)}")
     ready = [] if questions else ["", f"# run the same command with --write to save this as {OWN}"]
     return [*lines, "", *as_toml(record).splitlines(), *ready]

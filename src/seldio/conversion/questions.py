@@ -15,11 +15,11 @@ from types import ModuleType
 from typing import Any, BinaryIO, cast
 
 from seldio import benchmarks, formats
-from seldio.catalogues import own_datasets
+from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
 from seldio.check.labels import Faults
 from seldio.conversion.clip_audio import RATE, RecordingFinder, cut
-from seldio.conversion.inputs import label_parts
+from seldio.conversion.inputs import label_parts, raising_unknown
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import QuestionsMade, SoundOfQuestions
 from seldio.errors import SeldioError, UsageError
@@ -141,7 +141,8 @@ def make_questions(
     folder = None if cuts else place.parent if isinstance(place, Path) else Path()
     finder = RecordingFinder.of(source, folder)
     work = partial(asked_about, target=target.name, options=options, asking=asking, finder=finder)
-    parts = label_parts(source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART)
+    catalogue = Catalogue(source, get(format) if format is not None else None, raising_unknown(raise_errors))
+    parts = label_parts(catalogue, by_clip=True, size=PART)
     if not parts:
         from seldio.rules.collection import why_no_labels
 

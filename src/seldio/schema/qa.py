@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, NamedTuple, TypeVar, overload
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, overload
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
@@ -118,22 +118,22 @@ def trusted(model: type[Model], values: dict[str, Any]) -> Model:
 _FIELDS: dict[type[BaseModel], set[str]] = {
     model: set(model.model_fields) for model in (AnswerMeta, Proof, Item, Prediction)
 }
-_TEXTS, _NUMBER = pa.list_(pa.string()), pa.float64()
-_META = dict.fromkeys(AnswerMeta.model_fields, _NUMBER)
-_META |= {"time_span": pa.list_(_NUMBER), "active_count": pa.int32(), "keywords": _TEXTS}
-_PROOF = dict.fromkeys(Proof.model_fields, _NUMBER)
-_PROOF |= {"class_name": pa.string(), "class_id": pa.int32(), "source": pa.int32(), "extra": pa.string()}
-#: The Arrow types of fields that are not texts; ``extra`` is JSON text.
-_TYPES = {
-    "audio": _TEXTS,
-    "start": _NUMBER,
-    "end": _NUMBER,
-    "options": _TEXTS,
-    "answer_meta": pa.struct(_META),
-    "events": pa.list_(pa.struct(_PROOF)),
-}
-ITEM_SCHEMA = pa.schema({field: _TYPES.get(field, pa.string()) for field in Item.model_fields})
-PREDICTION_SCHEMA = pa.schema({field: _TYPES.get(field, pa.string()) for field in Prediction.model_fields})
+
+
+def _arrow(kind: Any) -> pa.DataType:
+    """Return the Arrow type of a field; what is open-ended is JSON text."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return pa.struct({name: _arrow(field.annotation) for name, field in kind.model_fields.items()})
+    if get_origin(kind) is dict:
+        return pa.string()
+    inner = get_args(kind)
+    if get_origin(kind) is list:
+        return pa.list_(_arrow(inner[0]))
+    # of what is annotated, or may be None, the first says the type
+    return _arrow(inner[0]) if inner else {str: pa.string(), float: pa.float64(), int: pa.int32()}[kind]
+
+
+ITEM_SCHEMA, PREDICTION_SCHEMA = (pa.schema(list(_arrow(model))) for model in (Item, Prediction))
 
 
 def to_table(rows: Iterable[Item] | Iterable[Prediction], schema: pa.Schema = ITEM_SCHEMA) -> pa.Table:
@@ -272,10 +272,11 @@ def same_audio(paths: Sequence[str], other: Sequence[str]) -> bool:
         return False
     for pair in zip(paths, other, strict=True):
         short, long = sorted(pair, key=len)
-        parts = [[part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")] for path in pair]
-        less, more = sorted(parts, key=len)
-        if not long.endswith(f"/{short}") and more[len(more) - len(less) :] != less:
-            return False
+        if not long.endswith(f"/{short}"):
+            parts = [[part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")] for path in pair]
+            less, more = sorted(parts, key=len)
+            if more[len(more) - len(less) :] != less:
+                return False
     return True
 
 

@@ -44,16 +44,6 @@ def is_name(name: str) -> bool:
     return bool(words) and all(word in WORDS for word in words)
 
 
-def shard_split(name: str) -> str | None:
-    """Return the split of a shard, which its file name begins with; None where the name is not that of a shard.
-
-    >>> shard_split("dev-00000-of-00002.parquet"), shard_split("fold1-00000-of-00002.tar"), shard_split("test.csv")
-    ('validation', 'fold1', None)
-    """
-    match = _SHARD.fullmatch(name)
-    return None if match is None else WORDS.get(match["split"], match["split"])
-
-
 #: Top folders of the development set of a challenge, which has its splits inside.
 DEVELOPMENT = frozenset(f"{what}_dev" for what in ("foa", "mic", "stereo", "audio", "metadata", "video"))
 
@@ -66,11 +56,13 @@ def split_of(path: str) -> str:
 
     >>> [split_of(path) for path in ("metadata_dev/a.csv", "qa/dev.jsonl", "valid/test_tone.wav", "data/a.csv")]
     ['train', 'validation', 'validation', 'train']
+    >>> split_of("dev-00000-of-00002.parquet"), split_of("fold1-00000-of-00002.tar")
+    ('validation', 'fold1')
     """
     *folders, last = path.split("/")
     stem = without_suffixes(last)
-    if (shard := shard_split(last)) is not None:
-        return shard
+    if (shard := _SHARD.fullmatch(last)) is not None:  # its name begins with its split, whatever that is
+        return WORDS.get(shard["split"], shard["split"])
     if is_name(stem) and (said := meaning(stem)) is not None:
         return said
     above = (meaning(folder) for folder in reversed(folders) if folder.lower() not in DEVELOPMENT)

@@ -53,8 +53,8 @@ def lot_of(item: Item, seed: int) -> Lot:
         group, guessable = task.alike(item), task.alike is not first_class
     else:
         values = ((getattr(item.answer_meta, field, None), width) for field, width in _BINS.items())
-        bins = [int(value // width) for value, width in values if value is not None]
-        group, guessable = (bins[0], False) if bins else (item.canonical_answer, True)
+        number = next((int(value // width) for value, width in values if value is not None), None)
+        group, guessable = (item.canonical_answer, True) if number is None else (number, False)
     if task is None:
         return Lot(str(item.task), group, chance, guessable)
     claims = list(task.claims(item) or ()) if task.claims else []

@@ -228,6 +228,7 @@ def only_cell(mask: int) -> int:
 def scenes(
     table: pa.Table,
     lengths: Mapping[str, int],
+    lasts: Mapping[str, int],
     margins: Margins,
     window: int,
     hop: int,
@@ -235,7 +236,7 @@ def scenes(
 ) -> Iterator[Scene]:
     """Yield the clips of *table* in which something sounds, by recording and time.
 
-    *lengths* of recordings, *window* and *hop* are in label frames.
+    *lengths* of recordings, *window* and *hop* are in label frames; *lasts* are the numbers of their last windows.
     """
     if not table.num_rows:
         return
@@ -247,7 +248,7 @@ def scenes(
     # each event in each window that it reaches into
     size = np.diff(starts)
     begin, stop = frames[starts[:-1]], frames[starts[1:] - 1]
-    last = np.array([last_window(lengths[name], window, hop) for name in names], np.int64)[span_clip]
+    last = np.array([lasts[name] for name in names], np.int64)[span_clip]
     earliest = np.maximum(0, -((window - 1 - begin) // hop))
     count = np.maximum(0, np.minimum(stop // hop, last) - earliest + 1)
     span = np.repeat(np.arange(len(size)), count)
@@ -275,11 +276,6 @@ def scenes(
         start = int(number[first]) * hop
         end = min(start + window, lengths[name])
         yield Scene(name, paths.get(name, name), start, end, events[first:after], rows, means[first:after])
-
-
-def last_window(length: int, window: int, hop: int) -> int:
-    """Return the number of the last window of a recording (label frames): the first that reaches its end."""
-    return max(0, min(-((window - length) // hop), (length - 1) // hop))
 
 
 def _rows(table: pa.Table, places: Ints, frames: Ints, clip: Ints, margins: Margins) -> SceneRows:
@@ -427,23 +423,29 @@ def ask_all(
     ends = np.zeros(len(clips), np.int64)
     np.maximum.at(ends, codes, np.asarray(table["frame"].to_numpy(), np.int64) + 1)
     lengths |= {clip: max(end, lengths.get(clip, 0)) for clip, end in zip(clips, ends.tolist(), strict=True)}
-    silent = sum(last_window(frames, length, step) + 1 for frames in lengths.values() if frames)
-    unfilled = dict.fromkeys(Item.model_fields)
-    for scene in scenes(table, lengths, margins, length, step, names):
-        silent -= 1
-        split_of_clip = split or told_split(scene.path, datasets) or TEST
-        audio = [recordings.get(scene.path) or _audio(audio_pattern, scene, split_of_clip)]
-        place = {**unfilled, "audio": audio, "start": scene.start, "end": scene.end, "split": split_of_clip}
-        luck, view = hashed(seed, scene.audio_id), view_of(scene)
-        for task, candidates in wanted:
-            for draft in candidates(view, margins, Say(luck, task.name, task.wordings, language)):
-                values = draft if isinstance(draft, str) else make(scene, task, draft)
-                if isinstance(values, str):
-                    skipped[task.name, values] += 1
-                else:
-                    yield trusted(Item, {**place, "task": task.name, **values})
-    if silent:
-        skipped["*", SILENT] += silent
+    # the last window is the first that reaches the end of the recording
+    lasts = {clip: max(0, min((end - length + step - 1) // step, (end - 1) // step)) for clip, end in lengths.items()}
+
+    def items() -> Iterator[Item]:  # what is wrong with the options is said before the first one
+        silent = sum(lasts[clip] + 1 for clip, frames in lengths.items() if frames)
+        unfilled = dict.fromkeys(Item.model_fields)
+        for scene in scenes(table, lengths, lasts, margins, length, step, names):
+            silent -= 1
+            split_of_clip = split or told_split(scene.path, datasets) or TEST
+            audio = [recordings.get(scene.path) or _audio(audio_pattern, scene, split_of_clip)]
+            place = {**unfilled, "audio": audio, "start": scene.start, "end": scene.end, "split": split_of_clip}
+            luck, view = hashed(seed, scene.audio_id), view_of(scene)
+            for task, candidates in wanted:
+                for draft in candidates(view, margins, Say(luck, task.name, task.wordings, language)):
+                    values = draft if isinstance(draft, str) else make(scene, task, draft)
+                    if isinstance(values, str):
+                        skipped[task.name, values] += 1
+                    else:
+                        yield trusted(Item, {**place, "task": task.name, **values})
+        if silent:
+            skipped["*", SILENT] += silent
+
+    return items()
 
 
 def told_split(path: str, datasets: OwnDatasets | None = None) -> str | None:
