@@ -223,7 +223,14 @@ def split_files(
     names = [entry.name for entry in files]
     if any(name.rpartition("/")[2] in _LISTINGS for name in names):
         return _media_folders(files, others)
-    label_files = _label_files(files, examined)
+    entries = {entry.name: entry for entry in files}
+    label_files: dict[str, _LabelTable] = {}
+    for group in examined.labels if examined is not None else ():
+        fields: tuple[str, ...] = ()
+        if isinstance(group.format, Dialect) and not group.format.header:
+            fields = tuple(column.field for column in group.format.columns)
+        for file in (part.file for part in group.reading.parts if part.file.name in entries):
+            label_files[file.name] = _LabelTable(_types(entries[file.name], fields), has_header=not fields)
     described = examined and examined.described
     clips = read_tree(names, source).clips
     split_by_file = {path: clip_split(clip, path) for clip in clips for path in clip.files.values()}
@@ -251,21 +258,6 @@ def split_files(
     for name in {*names, *others}:
         folders.setdefault(name.rpartition("/")[0], []).append(name)
     return list(_named(groups, label_files, folders))
-
-
-def _label_files(files: Sequence[Entry], examined: Examined | None) -> dict[str, _LabelTable]:
-    """Return the columns of each label file, which are told of text with commas alone."""
-    entries = {entry.name: entry for entry in files}
-    label_files: dict[str, _LabelTable] = {}
-    for group in examined.labels if examined is not None else ():
-        names: tuple[str, ...] = ()
-        if isinstance(group.format, Dialect) and not group.format.header:
-            names = tuple(column.field for column in group.format.columns)
-        for part in group.reading.parts:
-            entry = entries.get(part.file.name)
-            if entry is not None:
-                label_files[entry.name] = _LabelTable(_types(entry, names), has_header=not names)
-    return label_files
 
 
 def _types(entry: Entry, names: Sequence[str]) -> dict[str, str]:
