@@ -30,6 +30,33 @@ if TYPE_CHECKING:
     from seldio.media.audio import Probe
 
 
+#: By how much finer than label frames the grids are that are counted by mistake: those of 50, 20 and 10 ms.
+FINER = (2, 5, 10)
+#: How near the end of its clip the last row of a file is, with the right grid: as a share.
+_NEAR = 0.8, 1.1
+#: So many clips, and which share of all, have to agree; and the share of rows past the end that is more than padding or
+#: false alarms.
+_CLIPS, _AGREE, _BEHIND = 3, 0.8, 0.25
+
+
+def finer_grid(last: Ints, length: Ints, behind: int, rows: int) -> int | None:
+    """Return the factor of ``FINER`` by which frames are counted too finely, if clips agree on one.
+
+    Args:
+        last: the number of the last frame of each clip.
+        length: the frames of 100 ms that its recording or labels have, 0 if unknown.
+        behind: how many of all *rows* come after these ends.
+        rows: how many rows there are.
+    """
+    usable = (length > 0) & (last >= 0)
+    share = (last[usable] + 1) / length[usable]
+    low, high = _NEAR
+    fits = [np.count_nonzero((share >= low * factor) & (share <= high * factor)) for factor in FINER]
+    best = int(np.argmax(fits))
+    agree = len(share) >= _CLIPS and fits[best] >= _AGREE * len(share)
+    return FINER[best] if agree and behind > _BEHIND * rows else None
+
+
 @dataclasses.dataclass(frozen=True)
 class Reference:
     """The reference that a submission is checked against."""
@@ -104,6 +131,19 @@ class Collection:
                 behind = np.zeros(0, np.int64) if end is None else np.flatnonzero(frames >= end)
                 clips.append(FramedClip(part, frames, hop, end, sure, behind))
         return clips
+
+    @cached_property
+    def finer(self) -> int | None:
+        """By how much all files count frames too finely, by the lengths of recordings, or else by labels."""
+        ended = [clip for clip in self.framed if clip.end]
+        last = np.array([clip.frames.max() for clip in ended], dtype=np.int64)
+        length = np.array([clip.end for clip in ended], dtype=np.int64)
+        if len(last) > _CLIPS and len(set(last.tolist())) == 1 and len(set(length.tolist())) > 1:
+            return None  # padded to one length
+        behind, rows = sum(len(clip.behind) for clip in ended), sum(clip.part.rows for clip in ended)
+        factor = finer_grid(last, length, behind, rows)
+        more = factor is not None and np.ptp(last - length) < np.ptp(last - factor * length)  # each has as many more
+        return None if more else factor
 
     @property
     def where(self) -> str:

@@ -10,7 +10,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Collection as Names
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,13 +21,13 @@ from seldio.files import Source
 from seldio.files.names import in_lower_case, is_csv
 from seldio.findings import SINGLY, Finding
 from seldio.formats import LabelFormat, TextFile, get, stem_of
-from seldio.formats.base import FileRows, Ints
+from seldio.formats.base import FileRows
 from seldio.formats.datasets import DATASETS, TOPS, dataset, of_dialect
 from seldio.formats.detect import years
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.rules import ERROR, WARNING
-from seldio.rules.collection import Collection, FramedClip, MakeFinding, grouped
+from seldio.rules.collection import Collection, MakeFinding, grouped
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
@@ -433,50 +433,10 @@ def same_content(collection: Collection, finding: MakeFinding) -> Iterator[Findi
 
 # --- the grid of time ------------------------------------------------------------------------------------
 
-#: By how much finer than label frames the grids are that are counted by mistake: those of 50, 20 and 10 ms.
-FINER = (2, 5, 10)
-#: How near the end of its clip the last row of a file is, with the right grid: as a share.
-_NEAR = 0.8, 1.1
-#: So many clips, and which share of all, have to agree; and the share of rows past the end that is more than padding or
-#: false alarms.
-_CLIPS, _AGREE, _BEHIND = 3, 0.8, 0.25
-
-
-def finer_grid(last: Ints, length: Ints, behind: int, rows: int) -> int | None:
-    """Return the factor of ``FINER`` by which frames are counted too finely, if clips agree on one.
-
-    Args:
-        last: the number of the last frame of each clip.
-        length: the frames of 100 ms that its recording or labels have, 0 if unknown.
-        behind: how many of all *rows* come after these ends.
-        rows: how many rows there are.
-    """
-    usable = (length > 0) & (last >= 0)
-    share = (last[usable] + 1) / length[usable]
-    low, high = _NEAR
-    fits = [np.count_nonzero((share >= low * factor) & (share <= high * factor)) for factor in FINER]
-    best = int(np.argmax(fits))
-    agree = len(share) >= _CLIPS and fits[best] >= _AGREE * len(share)
-    return FINER[best] if agree and behind > _BEHIND * rows else None
-
-
-def finer(clips: Sequence[FramedClip]) -> int | None:
-    """Return the factor by which all files count frames too finely, by the lengths of recordings, or else by labels."""
-    ended = [clip for clip in clips if clip.end]
-    last = np.array([clip.frames.max() for clip in ended], dtype=np.int64)
-    length = np.array([clip.end for clip in ended], dtype=np.int64)
-    if len(last) > _CLIPS and len(set(last.tolist())) == 1 and len(set(length.tolist())) > 1:
-        return None  # padded to one length
-    behind, rows = sum(len(clip.behind) for clip in ended), sum(clip.part.rows for clip in ended)
-    factor = finer_grid(last, length, behind, rows)
-    more = factor is not None and np.ptp(last - length) < np.ptp(last - factor * length)  # each has as many more
-    return None if more else factor
-
 
 def finer_frames(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    clips = collection.framed
-    if (factor := finer(clips)) is not None:
-        ended = [clip for clip in clips if clip.end]
+    if (factor := collection.finer) is not None:
+        ended = [clip for clip in collection.framed if clip.end]
         milliseconds, rows = float(ended[-1].hop * 1000), sum(clip.part.rows for clip in ended)
         ends = {clip.sure: "recordings" if clip.sure else "labels of the reference" for clip in ended}
         end = " or ".join(ends[sure] for sure in sorted(ends, reverse=True))
@@ -486,8 +446,7 @@ def finer_frames(collection: Collection, finding: MakeFinding) -> Iterator[Findi
 
 
 def frame_past_end(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    clips = collection.framed
-    for clip in clips if finer(clips) is None else ():
+    for clip in collection.framed if collection.finer is None else ():
         if clip.sure and clip.end is not None and len(clip.behind):
             place = clip.part.place(int(clip.behind[0]), "frame")
             end = f"{clip.end:,} frames, {float(clip.end * clip.hop):g} s"
@@ -498,9 +457,8 @@ def frame_past_end(collection: Collection, finding: MakeFinding) -> Iterator[Fin
 
 
 def padded_output(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    clips = collection.framed if collection.submitted else []
-    unknown = [clip for clip in clips if not clip.sure]
-    if not unknown or finer(clips) is not None:
+    unknown = [clip for clip in collection.framed if not clip.sure] if collection.submitted else []
+    if not unknown or collection.finer is not None:
         return
     reference = collection.reference
     rows, behind = sum(clip.part.rows for clip in unknown), sum(len(clip.behind) for clip in unknown)

@@ -26,7 +26,7 @@ from seldio.reports.tables import (
     in_order,
     measured,
 )
-from seldio.rules.submissions import finer_grid
+from seldio.rules.collection import finer_grid
 from seldio.scores.resampling import (
     ENOUGH,
     FEWEST,
