@@ -34,7 +34,6 @@ from seldio.catalogues.look import (
     detected,
     files_by_layout,
     in_utf8,
-    is_table,
     named_like_labels,
     usable,
 )
@@ -208,7 +207,7 @@ def candidates(
 
     def may_hold(entry: Entry) -> bool:
         name = entry.name.lower()
-        if (format is None or not labels) and is_table(entry, *tables):
+        if (format is None or not labels) and name.endswith(PARQUET_SUFFIX) and content(entry) in tables:
             return True
         if of_items and format is not None and name.endswith(".csv") and format.suffix != ".csv":
             return False  # labels beside questions

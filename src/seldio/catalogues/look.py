@@ -385,11 +385,6 @@ def content(file: Entry) -> Content:
     return "items" if formats.of_table(schema) is not None else "other"
 
 
-def is_table(file: Entry, *contents: Content) -> bool:
-    """Return whether a file is called Parquet and holds one of *contents*."""
-    return file.name.lower().endswith(PARQUET_SUFFIX) and content(file) in contents
-
-
 def begins_like_numbers(file: Entry) -> bool:
     """Return whether the first byte of a file is a digit, as of no question and of no table with names of columns."""
     return file.head(1).isdigit()
