@@ -51,10 +51,9 @@ EXTRA = st.dictionaries(
 )
 
 
-def read(tool: Any, data: bytes | str, name: str = "") -> tuple[pa.Table, list[Finding], Any]:
+def read(tool: Any, data: bytes | str) -> tuple[pa.Table, list[Finding], Any]:
     found: list[Finding] = []
-    data = data.encode() if isinstance(data, str) else data
-    name = name or f"kitchen_1{tool.suffix}"
+    data, name = data.encode() if isinstance(data, str) else data, f"kitchen_1{tool.suffix}"
     reading = tool.read([TextFile(name, name, "kitchen_1", data)], found.append)
     return reading.table, found, reading
 

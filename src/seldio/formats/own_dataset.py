@@ -52,7 +52,7 @@ class OwnDataset:
 
     @cached_property
     def vocabulary(self) -> str | None:
-        """Its classes as :func:`seldio.vocabularies.vocabulary` takes them; None where it names none."""
+        """Return its classes as :func:`seldio.vocabularies.vocabulary` takes them; None where it names none."""
         return own_list(self.name, self._spellings.values()) if self._spellings else None
 
     @property
@@ -63,7 +63,7 @@ class OwnDataset:
 
     @property
     def labels(self) -> Mapping[str, Any]:
-        """How it says that its labels are written."""
+        """Return how it says that its labels are written."""
         return self.record.get("labels", {})  # type: ignore[no-any-return]
 
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
@@ -83,7 +83,7 @@ class OwnDataset:
 
     @property
     def format(self) -> LabelFormat | None:
-        """Its columns in the order in which it names them, or the only format that it names; None where neither is."""
+        """Return its columns in the order that it names, or the only format that it names; None where neither is."""
         if columns := self.labels.get("columns"):
             header = ",".join(str(column["header"]) for column in columns) if columns[0].get("header") else None
             return _dialect(self._said, self.vocabulary, header)
@@ -191,7 +191,7 @@ class OwnDatasets:
 
     @property
     def nouns(self) -> tuple[ClassNoun, ...]:
-        """The classes as nouns of Russian sentences."""
+        """Return the classes as nouns of Russian sentences."""
         return tuple(
             ClassNoun(tuple(names), keys.get("gender", ""), tuple(keys.get("forms", ())))
             for dataset in self.datasets

@@ -467,9 +467,8 @@ def _reply(columns: Mapping[str, list[Any]], questions: Sequence[Item | None], i
             item is not None and value in (item.question, *item.audio)
             for item, value in zip(asked, values, strict=True)
         )
-        if copied == len(values) or any(
-            _agree(said, right) for other, right in zip(["", *gold], rights, strict=True) if other != key
-        ):
+        others = [right for other, right in zip(["", *gold], rights, strict=True) if other != key]
+        if copied == len(values) or any(_agree(said, right) for right in others):
             continue
         varied = len({*texts}) / len(texts)
         rank = (1 + strong, "filtered" in key, -key.count("."), varied)
