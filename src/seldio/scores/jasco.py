@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import pyarrow.csv
 
 from seldio.benchmarks import prompts
 from seldio.errors import DataError, SeldioError, UsageError
@@ -354,8 +353,9 @@ def join(rows: Sequence[Prediction], items: Sequence[Item] | None = None, *, all
 
 # --- as eval.py counts -----------------------------------------------------------------------------
 
-#: What pandas reads as NaN: two texts more than Arrow does.
-NAN_TEXTS = frozenset((*pyarrow.csv.ConvertOptions().null_values, "None", "<NA>"))
+#: What pandas reads as NaN; the first is the empty text.
+_NAN_TEXTS = "|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null"
+NAN_TEXTS = frozenset(_NAN_TEXTS.split("|"))
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _PRINTED_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 
