@@ -369,16 +369,18 @@ class RowFinding(NamedTuple):
 Check = Callable[..., "Bools | Iterable[RowFault]"]
 
 
+def columns_of(check: Check) -> list[str]:
+    """Return the columns that a rule needs: parameters of its function. Its findings are judged by the first one."""
+    code = check.__code__
+    return [name for name in code.co_varnames[: code.co_argcount] if name in COLUMNS]
+
+
 def run(
     checks: Sequence[Check], labels: Labels, *, but: Mapping[str, Bools] = MappingProxyType({})
 ) -> Iterator[RowFinding]:
-    """Yield the findings of some rules, except for columns of files that another rule accounts for: *but*.
-
-    The columns that a rule needs are parameters of its function. Its findings are judged by the first one.
-    """
+    """Yield the findings of some rules, except for columns of files that another rule accounts for: *but*."""
     for check in checks:
-        names = check.__code__.co_varnames[: check.__code__.co_argcount]
-        columns = [name for name in names if name in COLUMNS]
+        names, columns = check.__code__.co_varnames[: check.__code__.co_argcount], columns_of(check)
         if labels.foreign or not len(labels) or not labels.has(*columns):
             continue
         faults = check(*map(labels.value, names))
