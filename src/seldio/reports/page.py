@@ -30,7 +30,7 @@ from seldio.reports.tables import (
     Table,
     WeakInterval,
 )
-from seldio.text import listed, plural, printable
+from seldio.text import plural, printable
 
 _ROOM = 100  # characters of an excerpt
 _FEW = 8  # rules that are listed without being asked for
@@ -145,7 +145,9 @@ def _sentence(reports: Sequence[ScoreReport]) -> str:
     title = leads[0][0][0].title
     if len(reports) == 1:
         return f"{title} {values[0]} over {reports[0].over}." if reports[0].over else ""
-    return f"{title}: {listed([f'{report.system} {value}' for report, value in zip(reports, values, strict=True)])}."
+    scores = [f"{report.system} {value}" for report, value in zip(reports, values, strict=True)]
+    more = f" and {len(scores) - 5:,} more" if len(scores) > 5 else ""
+    return f"{title}: {'; '.join(scores[:5])}{more}."  # intervals have commas
 
 
 # --- panels ------------------------------------------------------------------------------------------------
