@@ -13,14 +13,14 @@ import pyarrow as pa
 
 from seldio.catalogues.parts import NamedEntry, Part
 from seldio.check.facts import evidence_of
-from seldio.check.reference import RUENVAQA, AnyReference
+from seldio.check.reference import AnyReference
 from seldio.errors import UsageError
 from seldio.files import Source, read_entries
 from seldio.files.names import is_csv, suffix_of, written_suffix
 from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, gathered
 from seldio.formats.items import ItemReading
-from seldio.formats.mera import AS_WRITTEN, SUBMISSION, task_name
+from seldio.formats.mera import AS_WRITTEN, MERA_TASK, SUBMISSION, task_name
 from seldio.rules.collection import Reference
 from seldio.rules.item_answers import SPATIAL_RULES
 from seldio.rules.item_audio import RECORDING_RULES, Audio
@@ -93,7 +93,7 @@ class ItemCheck:
                 task = task_name(file.name)
                 answers = (tasks.get(task) or {}).values()
                 asks_for_texts = all(isinstance(answer, str) for answer in answers)
-                if not asks_for_texts or (not answers and task.lower() != RUENVAQA.lower()):
+                if not asks_for_texts or (not answers and task.lower() != MERA_TASK.lower()):
                     findings = [finding for finding in findings if finding.code != "PRD116"]
             checked = CheckedItems(numbers[file.path], ())
             if reading is not None:
@@ -132,14 +132,14 @@ def submission_in(source: Source, parts: Sequence[Part], reference: AnyReference
     """
     if not all(part.questions in (None, SUBMISSION.name) for part in parts):
         return None
-    task = any(task_name(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
+    task = any(task_name(entry.name).lower() == MERA_TASK.lower() and _WRITTEN.search(entry.name) for entry in source)
     others = any(is_csv(entry.name) for entry in source)  # labels, with answers among them
     answers = [part for part in parts if part.questions is not None]
     looks = task or (source.kind in ZIPPED and answers and not others)
     tasks = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
     if not (tasks or named or (looks and source.kind != "file")):
         return None
-    tasks, chosen = tasks or (RUENVAQA,), {file.entry.name for part in answers for file in part.files}
+    tasks, chosen = tasks or (MERA_TASK,), {file.entry.name for part in answers for file in part.files}
     texts = read_entries((entry for entry in source if suffix_of(entry.name) in _TEXTS), lambda _: None)
     members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
     paths = {entry.name: entry.path for entry in source}
@@ -158,7 +158,7 @@ def check_predictions(reading: ItemReading, name: str, reference: AnyReference, 
     With *inside*, the file is one of a submission with a file for each task.
     """
     expected = reference if isinstance(reference, ItemReference) else None
-    foreign = inside and task_name(name).lower() != RUENVAQA.lower()  # another task: its answers are no letters
+    foreign = inside and task_name(name).lower() != MERA_TASK.lower()  # another task: its answers are no letters
     if expected is not None and expected.questions is not None and has_outputs(reading) and not foreign:
         findings = list(check_answered(Answered(reading, expected.questions)))
         yield from findings

@@ -18,7 +18,7 @@ from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, stem_of
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips, named_split
 from seldio.formats.items import ItemFormat
-from seldio.formats.mera import gold_of, id_value, task_name
+from seldio.formats.mera import MERA_TASK, gold_of, id_value, task_name
 from seldio.rules import findings
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemTable
@@ -30,8 +30,6 @@ from seldio.text import listed, printable
 
 #: What files are compared with: clips, questions or nothing.
 AnyReference = Reference | ItemReference | None
-#: What MERA calls its only task whose questions seldio reads.
-RUENVAQA = "ruEnvAQA"
 
 
 def load(text: str) -> Reference | ItemReference:
@@ -105,7 +103,7 @@ def _questions(catalogue: Catalogue) -> ItemReference | None:
     for finding in findings([repeated_id], ItemTable.of(reading)):
         raise_errors(finding)  # no prediction can be joined to an id that appears twice
     gold = {id_value(row.id): row.answer or "" for row in items}
-    return ItemReference(source.path, reading, {RUENVAQA: gold} if reading.home == "ruenvaqa" else {})
+    return ItemReference(source.path, reading, {MERA_TASK: gold} if reading.home == "ruenvaqa" else {})
 
 
 def _tasks(source: Source) -> ItemReference | None:
@@ -117,7 +115,7 @@ def _tasks(source: Source) -> ItemReference | None:
         gold, name = gold_of(data), task_name(entry.name)
         if gold is None:
             return None
-        format = formats.format_of_file(data, entry.name) if name == RUENVAQA else None
+        format = formats.format_of_file(data, entry.name) if name == MERA_TASK else None
         if isinstance(format, ItemFormat) and format.holds == "items":
             questions = format.read(data, entry.path, raise_errors)
         tasks[name] = gold

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio import formats
-from seldio.check.reference import RUENVAQA
 from seldio.conversion.inputs import only_reading
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
@@ -29,7 +28,7 @@ from seldio.findings import Finding, raise_errors
 from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading, option_letter
 from seldio.formats.json_items import JsonItems
-from seldio.formats.mera import SUBMISSION
+from seldio.formats.mera import MERA_TASK, SUBMISSION
 from seldio.formats.parquet import too_large
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Rows
@@ -308,7 +307,7 @@ def _packed(data: bytes, out: Place | BinaryIO, target: ItemFormat) -> bytes:
     if suffix_of(str(name)) != "zip":
         return data
     if target is SUBMISSION:
-        return zipped({f"{RUENVAQA}.json": data})
+        return zipped({f"{MERA_TASK}.json": data})
     raise UsageError(
         f"{target.name} is written as one file, not an archive: use -o with a name that does not end in .zip"
     )

@@ -7,11 +7,10 @@ active source in each label frame::
                       "distance": 231.5, "segmentation": [[[x, y, energy], ...], ...]}, ...]}
 
 Labels have no score. The direction of a source is that of its point with the highest energy: azimuth 180 - x and
-elevation 90 - y, x from 0 to 360 and y from 0 to 180. Whatever
-else a file holds comes back when it is written again: unknown keys of an annotation are in the column
-``extra``, unknown keys of the file in ``ClipFile.extra``. There the key ``annotations`` describes the
-layout, where it is not the official one: ``indent``, the ``order`` of keys, and points in whole ``pixels``. Other
-numbers come back by their value.
+elevation 90 - y, x from 0 to 360 and y from 0 to 180. Whatever else a file holds comes back when it is written again:
+unknown keys of an annotation are in the column ``extra``, unknown keys of the file in ``ClipFile.extra``. There the key
+``annotations`` describes the layout, where it is not the official one: ``indent``, the ``order`` of keys, and points in
+whole ``pixels``. Other numbers come back by their value.
 """
 
 from __future__ import annotations
@@ -442,7 +441,6 @@ DCASE2026 = JsonFormat(
     aliases=("stairs26",),
     source="https://dcase.community/challenge2026/task-semantic-acoustic-imaging-for-sound-event-localization-and-"
     "detection-from-spatial-audio-and-audiovisual-scenes",
-    note="Labels are named NAME_std.json and have no score; outputs are named NAME.json. The unit of "
-    "distance is "
-    "not stated; the baseline's labels come from STARSS23, which uses centimetres.",
+    note="Labels are named NAME_std.json and have no score; outputs are named NAME.json. The unit of distance is not "
+    "stated; the baseline's labels come from STARSS23, which uses centimetres.",
 )

@@ -209,9 +209,6 @@ class Candidate(NamedTuple):
     format: Dialect
     evidence: str
 
-    def __str__(self) -> str:
-        return f"{self.format.name} ({self.evidence})"
-
 
 @dataclasses.dataclass(frozen=True)
 class Detection:
@@ -474,8 +471,9 @@ def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit],
     for sign in signs:
         if named := [fit for fit in fits if re.fullmatch(sign.dialects, fit.format.name)]:
             return named, sign.sentence
-    misread = [fit for fit in fits_of(rows) if not fit.headless and (fit.possible or fit.strange <= 1)]
-    for sign in (sign for sign in signs if sign.rank < _SHARED):
+    sure = [sign for sign in signs if sign.rank < _SHARED]
+    misread = [fit for fit in fits_of(rows) if not fit.headless and (fit.possible or fit.strange <= 1)] if sure else []
+    for sign in sure:
         if named := [fit for fit in misread if re.fullmatch(sign.dialects, fit.format.name)]:
             return named, sign.sentence
     return [], ""

@@ -40,6 +40,8 @@ _OPTION = re.compile(r"option_[a-z]")
 _AUDIO = re.compile(r"audio(?:_[1-9][0-9]?)?")
 #: The part of the recording that is meant, in the meta of questions made from labels.
 _TIMES = ("start", "end")
+#: What MERA calls its only task whose questions seldio reads.
+MERA_TASK = "ruEnvAQA"
 
 
 def task_name(path: str) -> str:

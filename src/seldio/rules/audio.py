@@ -30,7 +30,7 @@ from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
 from seldio.rules import INFO, Check, findings
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, MakeFinding, by_folder, grouped, probed
+from seldio.rules.collection import MANY, Collection, MakeFinding, by_folder, grouped, probed
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
@@ -47,8 +47,6 @@ CONTAINERS = {
     "mp3": ("MP3", "MPEG"), "aif": ("AIFF",), "aiff": ("AIFF",), "w64": ("W64",),
 }  # fmt: skip
 assert set(CONTAINERS) < set(MEDIA)
-#: From this many files on, a fault that a whole folder shares is one finding.
-MANY = 4
 
 
 def is_video(name: str) -> bool:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.media.audio import Probe
 
-
+#: From this many files on, a fault that all of them share is one finding.
+MANY = 4
 #: By how much finer than label frames the grids are that are counted by mistake: those of 50, 20 and 10 ms.
 FINER = (2, 5, 10)
 #: How near the end of its clip the last row of a file is, with the right grid: as a share.

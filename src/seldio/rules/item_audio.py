@@ -18,7 +18,7 @@ from seldio.benchmarks import find
 from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.rules import Check
-from seldio.rules.collection import MakeFinding, probed
+from seldio.rules.collection import MANY, MakeFinding, probed
 from seldio.rules.item_table import ItemTable
 from seldio.schema.arrays import pc
 from seldio.tasks.specs import PUBLISHED
@@ -35,8 +35,6 @@ Expected = Mapping[str, Any]
 Fault = Callable[["NamedRecording", "Probe", Expected], "str | None"]
 #: Seconds by which a time may be past the end: the last label frame may be partial.
 SLACK = 0.1
-#: From this many recordings on, a fault that all of them share is one finding.
-MANY = 4
 
 
 class NamedRecording(NamedTuple):

@@ -21,7 +21,7 @@ from seldio.files.names import written_suffix
 from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
-from seldio.formats.mera import AS_WRITTEN, CYRILLIC, dig, id_value, task_name
+from seldio.formats.mera import AS_WRITTEN, CYRILLIC, MERA_TASK, dig, id_value, task_name
 from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
 from seldio.rules import findings
 from seldio.rules.collection import MakeFinding
@@ -405,7 +405,7 @@ class MeraPackage:
 
     path: str  # as shown to people
     members: Mapping[str, bytes] | None  # its files; None if it cannot be opened
-    tasks: Sequence[str] = ("ruEnvAQA",)  # the expected tasks
+    tasks: Sequence[str] = (MERA_TASK,)  # the expected tasks
     #: of the files as shown to people, by name; below *path* where that does not say
     paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
 

@@ -658,7 +658,7 @@ def missing_number(collection: Collection, finding: MakeFinding) -> Iterator[Fin
     series: dict[tuple[str, int, str], set[int]] = {}
     for clip in collection.clips if collection.reference is None else ():
         match = _NUMBERED_NAME.fullmatch(clip)
-        if match is not None and not _STARSS.search(clip):
+        if match is not None and not _DEVELOPMENT.search(clip):
             series.setdefault((match[1], len(match[2]), match[3]), set()).add(int(match[2]))
     for (before, digits, behind), numbers in sorted(series.items()):
         missing = sorted(set(range(min(numbers), max(numbers) + 1)) - numbers)
@@ -671,7 +671,6 @@ def missing_number(collection: Collection, finding: MakeFinding) -> Iterator[Fin
 
 
 _NUMBERED_NAME = re.compile(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)
-_STARSS = re.compile(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
 #: Fewer files than this may well be a selection.
 NUMBERED = 10
 
