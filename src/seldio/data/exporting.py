@@ -283,10 +283,10 @@ class ExportPlan:
             columns = {main: "audio", "audio": "recording"} if main != "audio" else {}
             media = {columns.get(field, field): files[field] for field in (*arrays, "video") if field in files}
             file = self.label_files.get(name)
+            labels, table_bytes = None if file is None else file.entry, 0
             if file is not None and file.shared and file.table is not None:
-                self.rows.append(ClipRow(name, key, clip, media, main, None, file.table.nbytes))
-            else:
-                self.rows.append(ClipRow(name, key, clip, media, main, None if file is None else file.entry))
+                labels, table_bytes = None, file.table.nbytes
+            self.rows.append(ClipRow(name, key, clip, media, main, labels, table_bytes))
         taken = {entry.name for row in self.rows for entry in row.files}
         #: Files that are of no clip: questions, licences, tables of labels.
         self.others = [entry for entry in index.source if entry.name not in taken]
