@@ -136,8 +136,7 @@ def located(table: pa.Table, target: LabelFormat) -> pa.Table:
     """Return *table* without the rows that have no direction at all, where *target* cannot do without one."""
     if "segmentation" in table.column_names or not {"azimuth", "elevation"} & set(target.needs):
         return table
-    known_masks = [to_mask(table[field]) for field in ("azimuth", "elevation") if field in table.column_names]
-    has_direction = np.logical_or.reduce([np.zeros(table.num_rows, bool), *known_masks])
+    has_direction = _known(table, "azimuth", "elevation")
     return table if has_direction.all() else table.filter(pa.array(has_direction))
 
 
@@ -307,9 +306,14 @@ def _unknown(table: pa.Table, field: str) -> int:
     return int(table[field].null_count) if field in table.column_names else int(table.num_rows)
 
 
+def _known(table: pa.Table, *fields: str) -> Any:
+    """Return a mask of the rows in which one of *fields* at least has a value."""
+    masks = [to_mask(table[field]) for field in fields if field in table.column_names]
+    return np.logical_or.reduce([np.zeros(table.num_rows, bool), *masks])
+
+
 def _unclassed(table: pa.Table) -> int:
-    known_masks = [to_mask(table[field]) for field in ("class_id", "class_name") if field in table.column_names]
-    return int((~np.logical_or.reduce([np.zeros(table.num_rows, bool), *known_masks])).sum())
+    return int((~_known(table, "class_id", "class_name")).sum())
 
 
 def _missing(table: pa.Table, placed: pa.Table, target: LabelFormat, given: int | None) -> dict[str, str]:

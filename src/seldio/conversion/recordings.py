@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -93,8 +92,8 @@ def _folder(source: Source, out: Path, to: Array, gain: float, audio: bool, said
     for name in (*copied, *places.values()):
         in_the_way(out / name, out)
     for name in copied:
-        with files[name].open() as stream, atomic_write(out / name, out) as copy:
-            shutil.copyfileobj(stream, copy, 1 << 20)
+        with atomic_write(out / name, out) as stream:
+            files[name].copy_to(stream)
     jobs = [(files[name], out / place) for name, place in places.items()]
     what, here = "converting recordings" if jobs else None, packed(entry for entry, _ in jobs)
     work = partial(_converted, to=to, gain=gain, out=out)

@@ -30,7 +30,6 @@ import io
 import json
 import os
 import re
-import shutil
 import stat
 import tarfile
 import warnings
@@ -52,7 +51,6 @@ from seldio.data.arrow_tables import Events, conformed
 from seldio.data.index import ClipMedia, Index
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
 from seldio.files import Entry, atomic_write, in_the_way, make_folder, open_source, write_bytes
-from seldio.files.entries import CHUNK
 from seldio.files.exports import LIMITS, MANIFEST, SIZES, ExportFile, Manifest, original_files
 from seldio.files.names import suffix_of
 from seldio.files.writing import remove
@@ -285,10 +283,10 @@ class ExportPlan:
             columns = {main: "audio", "audio": "recording"} if main != "audio" else {}
             media = {columns.get(field, field): files[field] for field in (*arrays, "video") if field in files}
             file = self.label_files.get(name)
+            labels, table_bytes = None if file is None else file.entry, 0
             if file is not None and file.shared and file.table is not None:
-                self.rows.append(ClipRow(name, key, clip, media, main, None, file.table.nbytes))
-            else:
-                self.rows.append(ClipRow(name, key, clip, media, main, None if file is None else file.entry))
+                labels, table_bytes = None, file.table.nbytes
+            self.rows.append(ClipRow(name, key, clip, media, main, labels, table_bytes))
         taken = {entry.name for row in self.rows for entry in row.files}
         #: Files that are of no clip: questions, licences, tables of labels.
         self.others = [entry for entry in index.source if entry.name not in taken]
@@ -406,12 +404,7 @@ class FilePart:
 
 def copied(name: str, entry: Entry, split: str | None = None) -> FilePart:
     """Return the part that copies *entry*, a file of the source, unchanged to *name*."""
-    return FilePart(name, max(entry.size, 0), partial(_copy, entry), split, origin=entry.name)
-
-
-def _copy(entry: Entry, stream: BinaryIO) -> None:
-    with entry.open() as source:
-        shutil.copyfileobj(source, stream, 1 << 20)
+    return FilePart(name, max(entry.size, 0), entry.copy_to, split, origin=entry.name)
 
 
 def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[str, str, list[ClipRow]]]:
@@ -787,8 +780,8 @@ def convert_stored(
                     raise DataError(f"{shown} is not the file that was written (its SHA-256 differs): fetch it again")
             written = [place / safe_name(entry.name, entry.path) for entry in source]
             for entry, target in zip(source, written, strict=True):
-                with entry.open() as stream, atomic_write(target, place) as copy:
-                    shutil.copyfileobj(stream, copy, CHUNK)
+                with atomic_write(target, place) as stream:
+                    entry.copy_to(stream)
         formats, files, size = (manifest.kind,), len(manifest.files), sum(file.stat().st_size for file in written)
     else:
         kind = "parquet" if to == "hf-parquet" else to

@@ -234,9 +234,9 @@ class Index:
         about = {
             clip: recording
             for clip, file in several.items()
-            if (recording := named.get(_stem(file.entry))) is not None
+            if (stem := _stem(file.entry)) not in self._wholes
+            and (recording := named.get(stem)) is not None
             and recording.metadata is None
-            and _stem(file.entry) not in self._wholes
         }
         for row in about.values():
             named.pop(row.clip, None)

@@ -19,6 +19,7 @@ from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.formats.label_csv import Dialect
+from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS, ClipTable
@@ -42,8 +43,6 @@ Target = Literal["rows", "activity", "activity-doa", "accdoa", "multi-accdoa"]
 
 #: Recordings, videos and labels that are kept.
 _OPEN, _VIDEOS = 256, 8
-#: The highest rate that is resampled to, samples per second.
-_MAX_RATE = 768_000
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: The recordings of a clip that are asked for, by their arrays.
@@ -148,8 +147,8 @@ class Windows(Sequence[Element]):
             raise UsageError("questions have no video and no hop: each is one element")
         if dtype not in ("float32", "int16"):
             raise UsageError(f"unknown dtype {dtype!r}; choose from float32, int16")
-        if rate is not None and not 1 <= operator.index(rate) <= _MAX_RATE:
-            raise UsageError(f"rate={rate}: choose samples per second from 1 to {_MAX_RATE:,}")
+        if rate is not None and not 1 <= operator.index(rate) <= RATES[-1]:
+            raise UsageError(f"rate={rate}: choose samples per second from 1 to {RATES[-1]:,}")
         if label_cache is not None and operator.index(label_cache) < 0:
             raise UsageError(f"label_cache={label_cache}: choose a number of clips, or None for all")
         self._events = dataset.events

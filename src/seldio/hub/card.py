@@ -100,7 +100,7 @@ def completed_card(
 ) -> DatasetCard:
     """Return *card* with what it lacks; *facts* are what :func:`seldio.check.description.description` says."""
     kinds = {kind_of(entry.name) for entry in files}
-    items, labels = facts.get("items", []), facts.get("groups", [])
+    items, labels = facts.get("items", []), facts["groups"]
     tags = ["audio"] * bool(labels or items or "wav" in kinds) + ["video"] * ("mp4" in kinds)
     tags += ["spatial-audio", "sound-event-localization-and-detection"] * bool(labels)
     tags += ["audio-question-answering"] * bool(items) + ["seldio"]

@@ -58,8 +58,6 @@ class TaskSpec:
 _NAMES = {field.name for field in dataclasses.fields(TaskSpec)}
 _TASKS = benchmark("so-bench").tasks
 _SPECS = tuple(TaskSpec(**{name: has[name] for name in _NAMES & has.keys()}) for has in _TASKS.values())
-#: What a judge is to do with an answer that is one source.
-READ_SOURCE = str(_TASKS["multi_hop"]["ask"])
 #: All of SO-Bench, the most frequent first; the groups of the last few are not published and follow their names.
 PUBLISHED = {spec.name: spec for spec in sorted(_SPECS, key=lambda spec: spec.weight, reverse=True)}
 #: Questions of each task in SO-Bench as published.
