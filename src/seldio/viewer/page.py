@@ -32,7 +32,7 @@ from seldio.data.index import ClipMedia, Path, clip_name_of, named_file, open_cl
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source, write_bytes
 from seldio.files.names import plain_stem
-from seldio.files.sources import on_this_machine
+from seldio.files.sources import on_this_machine, path_of
 from seldio.findings import Finding, all_ranges
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
@@ -41,7 +41,6 @@ from seldio.media.intensity import SHORT, array_heard
 from seldio.reports.page import hashed, look
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
-from seldio.scores.imaging.maps import WIDTH, Annotations, draw, polygons
 from seldio.text import Displayed, clipped, plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -368,7 +367,7 @@ def side(source: str | Source, format: str | None) -> PageLabels:
     """Read and check the label or prediction file of one clip, which may be an open source."""
     with all_ranges():
         examined = examine(source, format=format)
-    path = source.path if isinstance(source, Source) else source
+    path = path_of(source)
     readings = [group.reading for group in examined.labels]
     clips = sum(len(reading.parts) for reading in readings)
     if clips > 1:
@@ -467,6 +466,8 @@ def packed(table: pa.Table) -> list[list[Any] | None] | None:
     """
     if "segmentation" not in table.column_names or not 0 < table.num_rows <= MOST_MAPS:
         return None
+    from seldio.scores.imaging.maps import WIDTH, Annotations, draw, polygons  # these load scipy
+
     sides, maps = Annotations(table), list[list[Any] | None]()
     for row in range(table.num_rows):
         levels = np.rint(draw(polygons(sides.shape(row))) * (len(_LEVELS) - 1)).astype(int)
