@@ -563,7 +563,7 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
         (media.played, media.array if media.array in ("foa", "mic") else None)
     ]
     recordings += [(media.sibling, "mic")] if media.sibling is not None else []
-    names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
+    names = " and ".join(dict.fromkeys(_name(entry) for entry, _ in recordings))
     heard = check_clip(reading, recordings, findings.append)
     if heard is None:
         return SoundCheck(
@@ -603,8 +603,8 @@ MOST_QUESTIONS = 500
 
 def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str, Any]], str]:
     """Return the questions whose recordings are called like the clip *stem*, or were cut from it, and a note."""
-    names: list[str] = []
-    readings = read_items(path, None, lambda finding: names.append(finding.code))
+    findings: list[Finding] = []
+    readings = read_items(path, None, findings.append)
     rows = [row for reading in readings for row in reading.rows if isinstance(row, Item)]
     if not rows:
         raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info shows what it contains")
@@ -618,8 +618,8 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
         notes.append(f"None of the {plural(len(rows), 'question')} in the file is about {printable(stem)}.")
     if len(about) > MOST_QUESTIONS:
         notes.append(f"{len(about) - MOST_QUESTIONS:,} more are not shown.")
-    if names:
-        notes.append(f"The file has {plural(len(names), 'finding')}: seldio validate lists them.")
+    if findings:
+        notes.append(f"The file has {plural(len(findings), 'finding')}: seldio validate lists them.")
     return [_record(row) for row in about[:MOST_QUESTIONS]], " ".join(notes)
 
 
