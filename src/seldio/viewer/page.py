@@ -39,6 +39,7 @@ from seldio.media.arrays import Format
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.intensity import SHORT, array_heard
 from seldio.reports.page import hashed, look
+from seldio.schema.arrays import to_numpy
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import Displayed, clipped, plural, printable
@@ -391,7 +392,7 @@ def side(source: str | Source, format: str | None) -> PageLabels:
     if table.num_rows > MOST_ROWS:
         raise SeldioError(f"{printable(path)} has {table.num_rows:,} event frames; a page holds up to {MOST_ROWS:,}")
     frames = max((file.frames or 0 for file in origin_of(reading.table).files), default=0)
-    last = int(np.max(table["frame"].to_numpy(), initial=-1)) if "frame" in table.column_names else -1
+    last = int(np.max(to_numpy(table["frame"]), initial=-1)) if "frame" in table.column_names else -1
     seconds = max(clock.onset(frames, hop), clock.offset(last, hop))
     events = _events(table, hop, reading.format.vocabulary)
     return PageLabels(reading, events, hop, seconds, findings_of(examined.report.findings, reading))
@@ -438,7 +439,7 @@ def _events(table: Any, hop: Fraction, class_list: str) -> list[dict[str, Any]]:
     values: dict[str, list[Any] | None] = {}
     for short, field, digits in (("a", "azimuth", 2), ("e", "elevation", 2), ("d", "distance", 3)):
         if field in table.column_names and table[field].null_count < table.num_rows:
-            numbers = np.round(np.asarray(table[field].to_numpy(), np.float64), digits).tolist()
+            numbers = np.round(np.asarray(to_numpy(table[field]), np.float64), digits).tolist()
             # for JSON whole ones without a decimal point
             values[short] = [
                 None if number != number else int(number) if number == int(number) else number for number in numbers
@@ -500,7 +501,7 @@ def findings_of(findings: list[Finding], reading: LabelReading) -> list[dict[str
     times = np.zeros(0)
     if framed or "onset" in table.column_names:
         column = table["frame" if framed else "onset"][part.first : part.first + part.rows]
-        times = np.asarray(column.cast("float64").to_numpy(), np.float64)
+        times = np.asarray(to_numpy(column), np.float64)
     # rows stand in the file in their order
     row_lines: Any = part.lines(np.arange(part.rows)) if findings and len(times) else []
 
@@ -517,10 +518,8 @@ def findings_of(findings: list[Finding], reading: LabelReading) -> list[dict[str
         here = (finding.line or 0, finding.line or 0)
         first, every = moments(finding, [here]), np.unique(moments(finding, finding.ranges or [here]))
         breaks = np.flatnonzero(np.diff(every) > framed)
-        starts, ends = (
-            every[np.append(0, breaks + 1)[: len(every)]],
-            every[np.append(breaks, -1)[: len(every)]] + framed,
-        )
+        starts = every[np.append(0, breaks + 1)[: len(every)]]
+        ends = every[np.append(breaks, -1)[: len(every)]] + framed
         records.append(
             {
                 "code": finding.code,
