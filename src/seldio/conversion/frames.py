@@ -13,7 +13,7 @@ from seldio import clock, geometry
 from seldio.errors import DataError, UsageError
 from seldio.formats import LabelFormat
 from seldio.formats.label_csv import Dialect
-from seldio.schema.arrays import pc, to_mask, to_numpy
+from seldio.schema.arrays import from_numpy, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, clip_codes
 from seldio.schema.spans import Spans, spans
 
@@ -145,11 +145,11 @@ def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:
 
 def grouped(table: pa.Table, hop: Fraction) -> Spans:
     """Return the events of event frames; classes without a number are distinguished by their names."""
-    rows = class_keys(table)[1]
-    table = with_column(table.select(["clip", "frame"]), "class_id", rows).append_column(
-        "source",
-        pc.fill_null(table["source"], -1) if "source" in table.column_names else pa.repeat(0, len(rows)),
-    )
+    rows, source = class_keys(table)[1], np.zeros(table.num_rows, np.int32)
+    if "source" in table.column_names:
+        source = np.nan_to_num(to_numpy(table["source"]), nan=-1)
+    table = with_column(table.select(["clip", "frame"]), "class_id", from_numpy(rows))
+    table = with_column(table, "source", from_numpy(source))
     return spans(table, hop=hop)
 
 

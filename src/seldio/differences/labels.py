@@ -31,6 +31,7 @@ from seldio.conversion.frames import are_events, class_keys, frames_of, has, res
 from seldio.errors import DataError
 from seldio.files import Source
 from seldio.formats import LabelFormat
+from seldio.geometry import Floats, Ints
 from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc, to_numpy
 from seldio.schema.events import clip_codes
@@ -40,8 +41,6 @@ from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, 
 from seldio.text import listed, printable
 from seldio.vocabularies import vocabulary
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 #: Columns of some rows: those of ``KEYS``, values of ``FIELDS`` (NaN for what is not known), and ``rest``, a number
 #: that is equal for rows whose polygons and further keys are the same.
 Rows = Mapping[str, NDArray[Any]]
@@ -359,17 +358,17 @@ class EventTable:
 
     @cached_property
     def times(self) -> tuple[Ints, Ints]:
-        """The ticks at which each event begins and ends."""
+        """Return the ticks at which each event begins and ends."""
         return self.rows["start"][self.starts[:-1]], self.rows["stop"][self.starts[1:] - 1]
 
     @cached_property
     def label(self) -> Ints:
-        """The class of each event."""
+        """Return the class of each event."""
         return self.rows["label"][self.starts[:-1]]
 
     @property
     def of_row(self) -> Ints:
-        """The number of the event of each row."""
+        """Return the number of the event of each row."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def without(self, events: Ints) -> EventTable:
@@ -562,7 +561,7 @@ class ChangedClip:
 class Comparing:
     """The work on a part."""
 
-    layouts: tuple[str, str]  # vocabularies of the two versions
+    vocabularies: tuple[str, str]  # of the two versions
     hops: tuple[Fraction, Fraction]  # seconds between their frames
     columns: tuple[str, ...]  # values that both have, and ``source`` if both number their sources
 
@@ -578,7 +577,7 @@ class Comparing:
         labels, rests = codes(), codes()
         old, new = (
             version_rows(table, index, classes, labels, rests, self.columns)
-            for table, classes in zip(tables, self.layouts, strict=True)
+            for table, classes in zip(tables, self.vocabularies, strict=True)
         )
         same, names, whole = same_by_clip(old, new, len(part.clips)), list(labels), hop == Fraction(1, MICRO)
         # the rows of clips that differ, sorted by all columns, the clip first
@@ -639,8 +638,8 @@ def changed_clips(old: SideLabels, new: SideLabels, force: bool) -> list[Changed
     """
     fields = fields_of(old.fields) & fields_of(new.fields) | ({"source"} & old.fields & new.fields)
     columns = tuple(name for name in ("source", *FIELDS) if name in fields)
-    layouts = old.layout, new.layout
-    work = Comparing((layouts[0].vocabulary, layouts[1].vocabulary), (layouts[0].hop, layouts[1].hop), columns)
+    a, b = old.layout, new.layout
+    work = Comparing((a.vocabulary, b.vocabulary), (a.hop, b.hop), columns)
     parts = shared_parts(old, new, sorted(old.clips.keys() & new.clips.keys()))
     changed: list[ChangedClip] = []
     faults = Faults(), Faults()

@@ -37,12 +37,12 @@ class Difference(ScoreReport):
 
     @property
     def same(self) -> bool:
-        """Whether nothing changed but the order of rows."""
+        """Return whether nothing changed but the order of rows."""
         return not self.tables[0].rows
 
     @property
     def in_brief(self) -> str:
-        """The two versions, and how many kinds of change there are between them."""
+        """Return the two versions, and how many kinds of change there are between them."""
         return f"{self.system}: {self.title.rstrip('.')}; {self.over}"
 
 

@@ -75,12 +75,12 @@ class Column:
 
     @property
     def named(self) -> str:
-        """The title with its unit: ``F (%)``; printable."""
+        """Return the title with its unit: ``F (%)``; printable."""
         return printable(f"{self.title} ({self.unit})" if self.unit else self.title)
 
     @property
     def header(self) -> str:
-        """The title with its unit and an arrow that points to the better side: ``F (%) ↑``; printable."""
+        """Return the title with its unit and an arrow that points to the better side: ``F (%) ↑``; printable."""
         return f"{self.named} {ARROWS[self.better]}" if self.better else self.named
 
     def shown(self, cell: Cell) -> str:
@@ -151,7 +151,7 @@ class Table(Displayed):
 
     @property
     def briefly(self) -> Table:
-        """The table as people read it: that no interval in it is reliable is said once, above it."""
+        """Return the table as people read it: that no interval in it is reliable is said once, above it."""
         place = next((place for place, column in enumerate(self.columns) if column.name == "interval"), None)
         if place is None or not self.rows or any(row[place] in (None, "") for row in self.rows):
             return self
@@ -314,7 +314,7 @@ class ScoreReport(Displayed):
 
     @property
     def overall(self) -> dict[str, Cell]:
-        """The first row of the first table, by column name."""
+        """Return the first row of the first table, by column name."""
         table = self.tables[0]
         return dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
 

@@ -61,7 +61,7 @@ class Means:
 
     @property
     def summed(self) -> Summed:
-        """The matrix of recordings, with the means that its sum comes to; NaN over nothing."""
+        """Return the matrix of recordings, with the means that its sum comes to; NaN over nothing."""
 
         def ratio(totals: Floats) -> Floats:
             sums, sizes = np.hsplit(totals, 2)
@@ -71,12 +71,12 @@ class Means:
 
     @property
     def values(self) -> Floats:
-        """The means, those of the columns over the first group first."""
+        """Return the means, those of the columns over the first group first."""
         return np.asarray(self.summed.scores(np.ones((1, len(self.sums))))[0])
 
     @property
     def units(self) -> Ints:
-        """How many recordings each mean is over."""
+        """Return how many recordings each mean is over."""
         return np.asarray((self.sizes > 0).sum(axis=0))
 
     @property
@@ -86,7 +86,7 @@ class Means:
 
     @property
     def support(self) -> Floats:
-        """How many recordings with as many questions each tell as much, see :func:`.resampling.effective`."""
+        """Return how many recordings with as many questions each tell as much, see :func:`.resampling.effective`."""
         return np.asarray(self.sizes.sum(axis=0) ** 2 / (self.sizes**2).sum(axis=0))
 
     def take(self, places: Ints) -> Means:

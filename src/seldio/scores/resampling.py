@@ -64,7 +64,7 @@ class Intervals:
 
     @property
     def resampling(self) -> Resampling:
-        """How resamples are drawn."""
+        """Return how resamples are drawn."""
         return Resampling(self.bootstrap or Resampling.resamples, self.seed, self.over)
 
     @classmethod

@@ -57,7 +57,7 @@ class Signature(NamedTuple):
 
     @property
     def options(self) -> dict[str, str | bool]:
-        """The settings by name; flags are true."""
+        """Return the settings by name; flags are true."""
         pairs = (pair.partition("=") for pair in self.settings.split(",") if pair)
         return {name: value if equals else True for name, equals, value in pairs}
 

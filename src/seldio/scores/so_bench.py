@@ -731,7 +731,7 @@ class SoBenchCase:
         add("contradictory-judgements", "judgement", text, [row for row in self.rows if _contradicts(row)], False)
         if self.profile.departures:
             notices.append(Notice("not-the-whole-program", self.profile.departures, grave=True))
-        notices += _float_trap(self, self.profile)
+        notices += _float_trap(self)
         if {task: len(rows) for task, rows in self.tasks.items()} != COUNTS:
             text = (
                 f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
@@ -770,10 +770,10 @@ def mean(values: Floats) -> float:
     return sum(values.tolist()) / len(values) if len(values) else math.nan
 
 
-def tables(system: str, marks: SoBenchCase) -> tuple[Table, ...]:
+def tables(system: str, case: SoBenchCase) -> tuple[Table, ...]:
     """Return all tables of a score, those without rows left out."""
-    macro = mean(np.array([mean(marks.correct[rows]) for rows in marks.tasks.values()]))
-    whole = (system, *marks.both(marks.all), macro, float(marks.decided.mean()), len(marks.all))
+    macro = mean(np.array([mean(case.correct[rows]) for rows in case.tasks.values()]))
+    whole = (system, *case.both(case.all), macro, float(case.decided.mean()), len(case.all))
     columns: tuple[Column, ...] = (
         Column("system", "system"),
         ACCURACY,
@@ -785,25 +785,25 @@ def tables(system: str, marks: SoBenchCase) -> tuple[Table, ...]:
     overall = Table("overall", "task-aware accuracy", columns, (whole,))
 
     # the column of the official fallback stands only where it decided
-    shown = [column for column in _HOW if column.name != "fallback" or "fallback" in marks.how]
+    shown = [column for column in _HOW if column.name != "fallback" or "fallback" in case.how]
     by_task: list[tuple[Cell, ...]] = []
-    for task, rows in marks.tasks.items():
-        outcomes = [marks.rows[row].outcome for row in rows.tolist()]
+    for task, rows in case.tasks.items():
+        outcomes = [case.rows[row].outcome for row in rows.tolist()]
         share = sum(outcome is not None and outcome.parseable for outcome in outcomes) / len(rows)
-        counts = [int((marks.how[rows] == column.name).sum()) for column in shown]
-        by_task.append((task, len(rows), *marks.both(rows), share, *counts))
+        counts = [int((case.how[rows] == column.name).sum()) for column in shown]
+        by_task.append((task, len(rows), *case.both(rows), share, *counts))
     columns = (Column("task", "task"), _N, ACCURACY, _DECIDED, _PARSED, *shown)
     tasks = Table("tasks", "by task", columns, tuple(by_task))
 
     by_measure = [
         (task, title, len(values), mean(values), median(values.tolist()))
-        for task in marks.tasks
+        for task in case.tasks
         for key, title in _MEASURES
-        if len(values := marks.values(task, key)[1])
+        if len(values := case.values(task, key)[1])
     ]
     errors = Table("errors", "errors of the predictions that could be read", _ERRORS, tuple(by_measure))
 
-    best, raw = (marks.values("speech_content", key)[1] for key in ("wer", "wer_raw"))
+    best, raw = (case.values("speech_content", key)[1] for key in ("wer", "wer_raw"))
     statistics: list[tuple[Cell, ...]] = []
     if len(best):
         for name, values in (("wer", best), ("wer_clipped", np.minimum(best, 1.0)), ("wer_raw", raw)):
@@ -814,26 +814,26 @@ def tables(system: str, marks: SoBenchCase) -> tuple[Table, ...]:
     title = f"transcripts: word error rates of {len(best)} predictions"
     speech = Table("speech", title, columns, tuple(statistics))
 
-    groups = {"task": marks.tasks, "class": marks.classes}
-    sure = intervals.table([ACCURACY], marks.correct[:, None], marks.clip, groups)
-    became = replies.tables([row.state for row in marks.rows], marks.correct)
+    groups = {"task": case.tasks, "class": case.classes}
+    sure = intervals.table([ACCURACY], case.correct[:, None], case.clip, groups)
+    became = replies.tables([row.state for row in case.rows], case.correct)
     return tuple(table for table in (overall, tasks, sure, *became, errors, speech) if table.rows)
 
 
 # --- what there is to know -------------------------------------------------------------------------
 
 
-def _float_trap(marks: SoBenchCase, profile: AnswerProfile) -> Iterator[Notice]:
+def _float_trap(case: SoBenchCase) -> Iterator[Notice]:
     """Yield errors equal to a threshold on paper and beyond it in binary."""
     for threshold, task in ((name, task) for name in THRESHOLDS for task in PUBLISHED.values()):
         if task.threshold != threshold:
             continue
-        limit, key, unit = getattr(profile, threshold), str(task.error), task.unit
-        if threshold == "distance" and profile.relative:
+        limit, key, unit = getattr(case.profile, threshold), str(task.error), task.unit
+        if threshold == "distance" and case.profile.relative:
             key, unit = "relative_distance_error", "of the distance"
-        rows, values = marks.values(task.name, key)
+        rows, values = case.values(task.name, key)
         at = rows[abs(values - limit) < 1e-9]
-        failed = [marks.rows[row].item.id for row in at.tolist() if marks.correct[row] == 0]
+        failed = [case.rows[row].item.id for row in at.tolist() if case.correct[row] == 0]
         text = (
             f"of {task.name} wrong by the last bit: {len(at):,} are off by exactly {limit:g} {unit}, which is allowed, "
             f"and in binary {len(failed):,} of these come out greater ({listed(failed, 3)}). Kept as in the official "

@@ -32,16 +32,16 @@ from seldio.data.index import ClipMedia, Path, clip_name_of, named_file, open_cl
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source, write_bytes
 from seldio.files.names import plain_stem
-from seldio.files.sources import on_this_machine
+from seldio.files.sources import on_this_machine, path_of
 from seldio.findings import Finding, all_ranges
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.intensity import SHORT, array_heard
 from seldio.reports.page import hashed, look
+from seldio.schema.arrays import to_numpy
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
-from seldio.scores.imaging.maps import WIDTH, Annotations, draw, polygons
 from seldio.text import Displayed, clipped, plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -368,7 +368,7 @@ def side(source: str | Source, format: str | None) -> PageLabels:
     """Read and check the label or prediction file of one clip, which may be an open source."""
     with all_ranges():
         examined = examine(source, format=format)
-    path = source.path if isinstance(source, Source) else source
+    path = path_of(source)
     readings = [group.reading for group in examined.labels]
     clips = sum(len(reading.parts) for reading in readings)
     if clips > 1:
@@ -392,7 +392,7 @@ def side(source: str | Source, format: str | None) -> PageLabels:
     if table.num_rows > MOST_ROWS:
         raise SeldioError(f"{printable(path)} has {table.num_rows:,} event frames; a page holds up to {MOST_ROWS:,}")
     frames = max((file.frames or 0 for file in origin_of(reading.table).files), default=0)
-    last = int(np.max(table["frame"].to_numpy(), initial=-1)) if "frame" in table.column_names else -1
+    last = int(np.max(to_numpy(table["frame"]), initial=-1)) if "frame" in table.column_names else -1
     seconds = max(clock.onset(frames, hop), clock.offset(last, hop))
     events = _events(table, hop, reading.format.vocabulary)
     return PageLabels(reading, events, hop, seconds, findings_of(examined.report.findings, reading))
@@ -439,7 +439,7 @@ def _events(table: Any, hop: Fraction, class_list: str) -> list[dict[str, Any]]:
     values: dict[str, list[Any] | None] = {}
     for short, field, digits in (("a", "azimuth", 2), ("e", "elevation", 2), ("d", "distance", 3)):
         if field in table.column_names and table[field].null_count < table.num_rows:
-            numbers = np.round(np.asarray(table[field].to_numpy(), np.float64), digits).tolist()
+            numbers = np.round(np.asarray(to_numpy(table[field]), np.float64), digits).tolist()
             # for JSON whole ones without a decimal point
             values[short] = [
                 None if number != number else int(number) if number == int(number) else number for number in numbers
@@ -467,6 +467,8 @@ def packed(table: pa.Table) -> list[list[Any] | None] | None:
     """
     if "segmentation" not in table.column_names or not 0 < table.num_rows <= MOST_MAPS:
         return None
+    from seldio.scores.imaging.maps import WIDTH, Annotations, draw, polygons  # these load scipy
+
     sides, maps = Annotations(table), list[list[Any] | None]()
     for row in range(table.num_rows):
         levels = np.rint(draw(polygons(sides.shape(row))) * (len(_LEVELS) - 1)).astype(int)
@@ -499,7 +501,7 @@ def findings_of(findings: list[Finding], reading: LabelReading) -> list[dict[str
     times = np.zeros(0)
     if framed or "onset" in table.column_names:
         column = table["frame" if framed else "onset"][part.first : part.first + part.rows]
-        times = np.asarray(column.cast("float64").to_numpy(), np.float64)
+        times = np.asarray(to_numpy(column), np.float64)
     # rows stand in the file in their order
     row_lines: Any = part.lines(np.arange(part.rows)) if findings and len(times) else []
 
@@ -516,10 +518,8 @@ def findings_of(findings: list[Finding], reading: LabelReading) -> list[dict[str
         here = (finding.line or 0, finding.line or 0)
         first, every = moments(finding, [here]), np.unique(moments(finding, finding.ranges or [here]))
         breaks = np.flatnonzero(np.diff(every) > framed)
-        starts, ends = (
-            every[np.append(0, breaks + 1)[: len(every)]],
-            every[np.append(breaks, -1)[: len(every)]] + framed,
-        )
+        starts = every[np.append(0, breaks + 1)[: len(every)]]
+        ends = every[np.append(breaks, -1)[: len(every)]] + framed
         records.append(
             {
                 "code": finding.code,
@@ -562,7 +562,7 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
         (media.played, media.array if media.array in ("foa", "mic") else None)
     ]
     recordings += [(media.sibling, "mic")] if media.sibling is not None else []
-    names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
+    names = " and ".join(dict.fromkeys(_name(entry) for entry, _ in recordings))
     heard = check_clip(reading, recordings, findings.append)
     if heard is None:
         return SoundCheck(
@@ -602,8 +602,8 @@ MOST_QUESTIONS = 500
 
 def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str, Any]], str]:
     """Return the questions whose recordings are called like the clip *stem*, or were cut from it, and a note."""
-    names: list[str] = []
-    readings = read_items(path, None, lambda finding: names.append(finding.code))
+    findings: list[Finding] = []
+    readings = read_items(path, None, findings.append)
     rows = [row for reading in readings for row in reading.rows if isinstance(row, Item)]
     if not rows:
         raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info shows what it contains")
@@ -617,8 +617,8 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
         notes.append(f"None of the {plural(len(rows), 'question')} in the file is about {printable(stem)}.")
     if len(about) > MOST_QUESTIONS:
         notes.append(f"{len(about) - MOST_QUESTIONS:,} more are not shown.")
-    if names:
-        notes.append(f"The file has {plural(len(names), 'finding')}: seldio validate lists them.")
+    if findings:
+        notes.append(f"The file has {plural(len(findings), 'finding')}: seldio validate lists them.")
     return [_record(row) for row in about[:MOST_QUESTIONS]], " ".join(notes)
 
 

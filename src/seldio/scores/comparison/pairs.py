@@ -145,7 +145,7 @@ class Contest:
 
     @property
     def test(self) -> str:
-        """Which test the p-values are of."""
+        """Return which test the p-values are of."""
         return f"paired permutation test over {self.over}"
 
     def settings(self, draw: Resampling) -> dict[str, str | int | bool | None]:
@@ -159,7 +159,7 @@ class Contest:
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
-        """The pairs that are shown; the difference is the second minus the first."""
+        """Return the pairs that are shown; the difference is the second minus the first."""
         every = list(combinations(range(len(self.systems)), 2))
         if self.against == "first":
             return every[: len(self.systems) - 1]
@@ -185,7 +185,7 @@ class Contest:
 
     @cached_property
     def raised(self) -> Floats:
-        """The p-values with Holm's correction, of the lead and of all others together; NaN where nothing is tested.
+        """Return p-values with Holm's correction, of the lead and of all others together; NaN where nothing is tested.
 
         The best system was chosen by the scores, so that its pairs are corrected as if all were tested.
         """

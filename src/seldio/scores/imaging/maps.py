@@ -128,12 +128,12 @@ class EnergyMap:
 
     @cached_property
     def pixels(self) -> Floats:
-        """All of it; see :func:`draw`."""
+        """Return all of it; see :func:`draw`."""
         return draw(self.polygons)
 
     @cached_property
     def box(self) -> tuple[float, float, float, float]:
-        """The first and last column and row that can be above 0, with a pixel to spare."""
+        """Return the first and last column and row that can be above 0, with a pixel to spare."""
         x, y = ([end for part in self.polygons for end in (part[n].min(), part[n].max())] for n in (0, 1))
         rows = np.clip((min(y) - 1, max(y) + 1), 0, HEIGHT - 1).tolist()
         return float(min(x)) - 1, float(max(x)) + 1, *rows
@@ -348,7 +348,7 @@ class MapScores:
 
     @property
     def references_by_clip(self) -> Ints:
-        """How many labels each clip has."""
+        """Return how many labels each clip has."""
         return np.asarray(self.references.sum(axis=1).astype(int))
 
     def alone(self) -> Floats:

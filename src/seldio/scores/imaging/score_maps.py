@@ -91,12 +91,12 @@ class ImagingCase:
 
     @cached_property
     def references(self) -> Ints:
-        """How many labels each class has."""
+        """Return how many labels each class has."""
         return np.asarray(self.score.references.sum(axis=0).astype(np.int64))
 
     @cached_property
     def detections(self) -> Ints:
-        """How many detections of each class there are."""
+        """Return how many detections of each class there are."""
         return np.bincount(self.score.class_id, minlength=len(self.labels))
 
     def report(self, system: str) -> ScoreReport:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seldio.changes import BETWEEN_SIDES, Change, classes_permuted, directions, shifted
 from seldio.scores.resampling import rooms_of
-from seldio.scores.seld.counting import EventFrames, Floats, Ints, Thresholds
+from seldio.scores.seld.counting import EventFrames, Floats, Ints, Thresholds, linear_sum_assignment
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.scoring import SeldScore, count_sides
 from seldio.text import listed, printable
@@ -298,9 +298,7 @@ def _permuted(trial: Trial) -> Change | None:
     others = np.where(np.eye(trial.classes, dtype=bool), 0, agreeing)
     if np.count_nonzero((others >= _EVIDENCE).any(axis=1)) < 3:
         return None
-    from scipy.optimize import linear_sum_assignment
-
-    _, new = linear_sum_assignment(agreeing + 0.5 * np.eye(trial.classes), maximize=True)
+    _, new = linear_sum_assignment()(agreeing + 0.5 * np.eye(trial.classes), maximize=True)
     moved = (new != every) & (agreeing[every, new] >= _EVIDENCE)
     return classes_permuted(np.where(moved, new, every)) if np.count_nonzero(moved) >= 3 else None
 
@@ -316,8 +314,6 @@ def _moved(trial: Trial, names: list[str]) -> tuple[Change, Ints] | None:
     placed = trial.before.true.sum()
     if clips < 3 or placed >= _PLACED * trial.references.sum():
         return None
-    from scipy.optimize import linear_sum_assignment
-
     true, matched = np.zeros((clips, clips)), np.zeros((clips, clips))
     order = np.argsort(trial.a.frame * trial.classes + trial.a.class_id, kind="stable")
     key = (trial.a.frame * trial.classes + trial.a.class_id)[order]
@@ -330,7 +326,7 @@ def _moved(trial: Trial, names: list[str]) -> tuple[Change, Ints] | None:
             both = predicted, trial.a.clip[np.unique(i[pairs])]
             into[clip] = np.minimum(*(np.bincount(each, minlength=clips) for each in both))
     total = trial.predictions[:, None] + trial.references.sum(axis=1)[None]
-    _, new = linear_sum_assignment(true / np.maximum(total, 1), maximize=True)
+    _, new = linear_sum_assignment()(true / np.maximum(total, 1), maximize=True)
     every = np.arange(clips)
     before, after = true[every, every], true[every, new]
     better = _better(after, before)

@@ -58,7 +58,7 @@ class SeldProfile:
 
     @property
     def names(self) -> list[str]:
-        """The names of the scores."""
+        """Return the names of the scores."""
         return [column.name for column in self.columns]
 
     def score(self, counts: Floats, average: Average, without: Any = None) -> Floats:

@@ -93,7 +93,7 @@ class SeldCase:
 
     @cached_property
     def bounds_by_kind(self) -> Mapping[str, tuple[Floats, Floats]]:
-        """The lower and upper ends of the intervals that are shown, by their kind, the bootstrap first."""
+        """Return the lower and upper ends of the intervals that are shown, by their kind, the bootstrap first."""
         bounds = {"bootstrap": self.score.bootstrap(self.bootstrap)} if self.bootstrap is not None else {}
         return bounds | ({"jackknife": self.score.jackknife()} if self.intervals else {})
 

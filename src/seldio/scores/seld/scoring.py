@@ -54,7 +54,7 @@ class SeldScore:
 
     @property
     def overall(self) -> dict[str, float]:
-        """The scores over all clips by name; NaN where there is no clip."""
+        """Return the scores over all clips by name; NaN where there is no clip."""
         return dict(zip(self.profile.names, self.values()[:, 0].tolist(), strict=True))
 
     def values(self) -> Floats:
@@ -69,7 +69,7 @@ class SeldScore:
 
     @property
     def references_by_clip(self) -> Ints:
-        """How many references each clip has."""
+        """Return how many references each clip has."""
         return np.asarray(self.counts[:, Count.REFERENCES].sum(axis=1).astype(int))
 
     def alone(self) -> Floats:
@@ -96,7 +96,7 @@ class SeldScore:
 
     @property
     def _summed(self) -> Summed:
-        """The counts of all clips as one matrix, with all scores, then F of each class, that its sum comes to."""
+        """Return the counts of all clips as one matrix, with all scores, then F of each class, that its sum has."""
         clips, *shape = self.counts.shape
 
         def measured(sums: Floats) -> Floats:
