@@ -1,12 +1,11 @@
 """Video files on the true clock: which picture belongs to which label frame; the home of PyAV's decoding.
 
-Time comes from the presentation time stamps of the container where it has them, so that start offsets, variable
-rates and missing pictures do no harm, and from the rate otherwise. Time 0 is that of the container, except in
-broadcast streams (MPEG-TS), which begin anywhere: there it is their first moment.
+Time comes from the presentation time stamps of the container, so that start offsets, variable rates and missing
+pictures do no harm. Containers without such stamps, or without a time 0 (AVI, broadcast streams), are not read.
 
-FFmpeg never gets a name. It reads a stream that seldio opened, through a list of containers that hold their pictures
-themselves: a text called ``.mp4`` that lists other files (ffconcat, HLS) is none of them. The packets, undecoded, tell
-when each picture is shown, and where decoding can begin.
+FFmpeg never gets a name. It reads a stream that seldio opened, through a list of two containers: a text called
+``.mp4`` that lists other files (ffconcat, HLS) is none of them. The packets, undecoded, tell when each picture is
+shown, and where decoding can begin.
 """
 
 from __future__ import annotations
@@ -44,13 +43,12 @@ Picture = np.ndarray[Any, np.dtype[np.uint8]]
 #: What to do with label frames that have no picture.
 Missing = Literal["error", "hold", "skip"]
 
-#: FFmpeg's names of the containers that may be read.
-CONTAINERS = ("mov", "matroska", "avi", "mpegts", "mpeg", "flv", "ogg", "asf", "ivf", "h264", "hevc", "m4v")
 #: Pixels of a picture; 8K panoramas (7680 × 3840) are below.
 MOST_PIXELS = 8192 * 4320
 #: Bytes that FFmpeg fetches at once.
 _BUFFER = 2**18
-_OPTIONS = {"format_whitelist": ",".join(CONTAINERS), "protocol_whitelist": "none"}
+#: What FFmpeg may read: MP4, MOV, Matroska and WebM, and no other file.
+_OPTIONS = {"format_whitelist": "mov,matroska", "protocol_whitelist": "none"}
 
 
 class NotVideo(DataError):
@@ -95,7 +93,9 @@ def opened(open_file: Callable[[], BinaryIO]) -> Iterator[VideoStream]:
             file.seek(0)
             start = file.read(512)
             text = "it is a text" if not set(start) - {*range(0x20, 0x7F), *b"\t\r\n"} else ""
-            other = "it is not a video container, or it is damaged (known are MP4, MOV, Matroska, WebM, AVI, …)"
+            other = (
+                "it is no MP4, MOV, Matroska or WebM file, or it is damaged ('ffmpeg -i FILE a.mp4' converts others)"
+            )
             raise NotVideo(text or other if start else "it is empty (0 bytes)") from error
         with container:
             yield _main_stream(container)
@@ -295,7 +295,7 @@ class Video(Closing):
 
         Increasing numbers are decoded in one pass, with seeks only over what takes longer to decode.
         """
-        wanted, seeks = frozenset(numbers), len(self.scan.keys) > 0
+        wanted, seeks = frozenset(numbers), True
         run: Iterator[tuple[int, VideoFrame]] = iter(())
         stream: VideoStream | None = None
         first = following = 0  # the pictures with which the run began, and which it reaches next
@@ -329,12 +329,11 @@ class Video(Closing):
 
         In H.264, pictures that are not *wanted* and that no other picture is made from are not decoded at all.
         """
-        numbers, context, count = self.scan.number_of, stream.codec_context, 0
+        numbers, context = self.scan.number_of, stream.codec_context
         container = cast("InputContainer", stream.container)
-        sparing = context.name == "h264" and len(numbers) > 0
         with speaking():
             if key:
-                container.seek(int(self.scan.raw[key]), stream=stream)
+                container.seek(int(self.scan.times[key]), stream=stream)
             for packet in container.demux(stream):
                 number = numbers.get(packet.pts)
                 if key and packet.size:
@@ -343,19 +342,15 @@ class Video(Closing):
                     if number != key:
                         continue
                     key = 0
-                if not packet.size and packet.dts is not None:  # "the same picture again", except at the end
-                    continue
-                if sparing:
+                if context.name == "h264":
                     context.skip_frame = "DEFAULT" if number in wanted else "NONREF"
                 try:
                     pictures = stream.decode(packet)
                 except av.error.InvalidDataError:
                     continue  # damaged; what does not come out is missed by whoever wants it
                 for picture in pictures:
-                    at = numbers.get(picture.pts) if numbers else count  # without stamps, pictures are counted
-                    count += 1
-                    if at is not None:
-                        yield at, picture
+                    if picture.pts in numbers:
+                        yield numbers[picture.pts], picture
 
 
 # --- what packets tell -----------------------------------------------------------------------------------
@@ -367,10 +362,6 @@ SEEK_COST = 12
 MOST_FRAMES = 2_000_000
 #: Time stamps beyond this are damage, and sums of two would not fit.
 _MOST_TICKS = 2**53
-#: Containers whose time stamps only say in which order pictures are decoded.
-_ORDER_ONLY = ("avi",)
-#: FFmpeg's flag (AVFMT_TS_DISCONT) of containers whose time has no zero of its own and may jump: broadcasts.
-_JUMPS = 0x200
 
 
 @dataclasses.dataclass(frozen=True)
@@ -381,9 +372,7 @@ class Scan:
     time_base: Fraction  # seconds
     rate: Fraction  # frames per second, as the container has it
     last: Fraction  # how long the last picture is shown, in seconds
-    stamped: bool  # whether the container says when each picture is shown; otherwise the rate does
-    raw: Ints  # FFmpeg's time stamp of each picture, or nothing where pictures can only be counted
-    keys: Ints  # for each picture the one from which decoding has to begin; nothing where seeking is not safe
+    keys: Ints  # for each picture the one from which decoding has to begin
     fault: str = ""  # why reading stopped before the end, if it did
     promised: int = 0  # pictures that the header counts, 0 where it does not; those that an edit list hides left out
 
@@ -406,8 +395,8 @@ class Scan:
 
     @cached_property
     def number_of(self) -> dict[int | None, int]:
-        """The number of each picture by FFmpeg's time stamp."""
-        return {stamp: number for number, stamp in enumerate(self.raw.tolist())}
+        """The number of each picture by its time stamp."""
+        return {stamp: number for number, stamp in enumerate(self.times.tolist())}
 
     @property
     def ahead(self) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -419,10 +408,9 @@ class Scan:
 def scan(stream: VideoStream) -> Scan:
     """Go through all packets of *stream*, and decode none."""
     container, base = cast("InputContainer", stream.container), stream.time_base
-    name, jumps = container.format.name, bool(container.format.flags & _JUMPS)
     rates = (stream.guessed_rate, stream.average_rate, stream.base_rate)
     rate = next((Fraction(rate) for rate in rates if rate is not None and 0 < rate <= 1000), None)
-    if rate is None:
+    if rate is None or base is None:
         raise NotVideo("it has no frame rate")
     stamps: list[int | None] = []
     keyed: list[bool] = []
@@ -431,7 +419,7 @@ def scan(stream: VideoStream) -> Scan:
     try:
         for packet in container.demux(stream):
             if packet.size and not packet.is_discard:  # an edit list hides what is discarded
-                stamps.append(packet.dts if name in _ORDER_ONLY else packet.pts)
+                stamps.append(packet.pts)
                 keyed.append(packet.is_keyframe)
                 durations.append(packet.duration or 0)
             if len(stamps) > MOST_FRAMES:
@@ -441,25 +429,16 @@ def scan(stream: VideoStream) -> Scan:
     if not stamps:
         raise NotVideo(f"it has no pictures{': ' if fault else ''}{fault}")
     with speaking():
-        listed = stream.index_entries if name.startswith("mov") else ()
-        promised = sum(not entry.is_discard for entry in listed)  # of an MP4 file, those to be shown
-    nothing = np.zeros(0, np.int64)
-    if base is None or None in stamps:
-        counted = np.arange(len(stamps), dtype=np.int64)
-        return Scan(counted, 1 / rate, rate, 1 / rate, False, nothing, nothing, fault, promised)
-    if max(abs(stamp) for stamp in stamps if stamp is not None) > _MOST_TICKS:
-        raise NotVideo("its time stamps are implausible")
+        # of an MP4 file, those to be shown
+        promised = sum(not entry.is_discard for entry in stream.index_entries) if "mp4" in container.format.name else 0
+    if None in stamps or len(set(stamps)) < len(stamps):
+        raise NotVideo("not every picture has a time stamp of its own")
     decoded = np.array(stamps, np.int64)
-    order = np.argsort(decoded, kind="stable")
-    raw, last = decoded[order], durations[int(order[-1])] * Fraction(base) or 1 / rate
-    stamped, zero = name not in _ORDER_ONLY, 0
-    if jumps and container.start_time is not None:  # the moment at which all that is in the container begins
-        zero = round(Fraction(container.start_time, av.time_base) / base)
-    distinct = stamped and bool((np.diff(raw) > 0).all())
-    keys = nothing
-    if distinct and not jumps:
-        # for each picture, as shown, the latest key picture that is neither decoded nor shown after it
-        keys = np.maximum.accumulate(np.where(np.array(keyed)[order], np.arange(len(order)), 0)).astype(np.int64)
-        keys[order[keys] > order] = 0  # it is decoded later, though shown earlier
-    shown = raw if distinct else nothing
-    return Scan(raw - zero, Fraction(base), rate, last, stamped, shown, keys, fault, promised)
+    if np.abs(decoded).max() > _MOST_TICKS:
+        raise NotVideo("its time stamps are implausible")
+    order = np.argsort(decoded)
+    last = durations[int(order[-1])] * Fraction(base) or 1 / rate
+    # for each picture, as shown, the latest key picture that is neither decoded nor shown after it
+    keys = np.maximum.accumulate(np.where(np.array(keyed)[order], np.arange(len(order)), 0)).astype(np.int64)
+    keys[order[keys] > order] = 0  # it is decoded later, though shown earlier
+    return Scan(decoded[order], Fraction(base), rate, last, keys, fault, promised)
