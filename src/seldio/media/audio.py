@@ -12,11 +12,10 @@ import os
 import struct
 import threading
 import weakref
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
-from typing import Any, BinaryIO, Literal, NamedTuple, Self
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
@@ -238,20 +237,6 @@ def probe_entry(entry: Entry) -> Probe:
             return probe(stream)
     with entry.open() as whole:
         return probe(whole)
-
-
-class Closing(ABC):
-    """A context manager that is closed at its end."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of the file."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class _SoundFile(soundfile.SoundFile):  # type: ignore[misc]

@@ -12,6 +12,7 @@ import mmap
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any, BinaryIO, cast
 
@@ -20,7 +21,7 @@ import numpy as np
 from seldio.errors import UsageError, needing
 from seldio.files import Entry
 from seldio.files.entries import inside, plain_file
-from seldio.media.audio import FLOAT, PCM, Closing, Decoder, Floats, NotAudio, Probe, SampleType, WavHeader, probe
+from seldio.media.audio import FLOAT, PCM, Decoder, Floats, NotAudio, Probe, SampleType, WavHeader, probe
 from seldio.text import plural, printable
 
 #: Sound as float32 or int16, shape (channels, frames).
@@ -36,7 +37,7 @@ def not_in_16_bits(subtype: str) -> str:
     return f"has samples of another kind ({subtype}), which int16 would round or cut off: use dtype='float32'"
 
 
-class Recording(Closing):
+class Recording(AbstractContextManager["Recording"]):
     """A recording that gives any part of its sound.
 
     It is opened when it is first asked for something, may be used by several threads, and can be pickled: each
@@ -135,6 +136,9 @@ class Recording(Closing):
         for start in range(0, len(self), frames):
             yield self.read(start, min(frames, len(self) - start))
             self._sound().forget()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of the file; it is opened again when it is needed."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import groupby
@@ -27,7 +27,6 @@ from seldio import clock
 from seldio.errors import DataError, UsageError, needing
 from seldio.files import Entry
 from seldio.files.entries import plain_file, reopening
-from seldio.media.audio import Closing
 from seldio.text import plural, printable
 
 with needing("av", "17.1"):  # before, it crashes at Flash videos, and does not tell what an MP4 file promises
@@ -127,7 +126,7 @@ def _main_stream(container: InputContainer) -> VideoStream:
     return stream
 
 
-class Video(Closing):
+class Video(AbstractContextManager["Video"]):
     """A video file; a context manager. Opening it reads the packets once and decodes nothing.
 
     Several threads may ask for pictures at once: each call has a decoder of its own.
@@ -172,6 +171,9 @@ class Video(Closing):
             raise
         self.rate, self.frames = self.scan.rate, len(self.scan)
         self.start, self.duration = self.scan.start, self.scan.end - self.scan.start
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of the file; what is being read from it is read to its end."""
