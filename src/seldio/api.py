@@ -1020,17 +1020,17 @@ def _paths(given: Path | Sequence[Path]) -> list[str]:
 def diff(
     old: Path, new: Path, *, format: str | None = None, new_format: str | None = None, force: bool = False
 ) -> Difference:
-    """Compare two versions of labels, questions or predictions; of folders that hold several of these, each of them.
+    """Compare two versions of labels, questions or predictions.
 
     A change that explains whole clips (mirrored, turned, shifted in time, another unit) is named once; events of labels
-    are then followed from one version to the other: turned, moved, re-timed, renamed, joined, split, added, dropped.
+    are then followed from one version to the other: turned, moved, re-timed, renamed, added, dropped.
     Rows of questions and predictions belong together by their ids, or by recording and question.
 
     Args:
         old: labels, questions or predictions: a file, folder, archive or ``-`` for standard input.
         new: the new version of them, in the same forms.
         format: the format of the old version, and of the new one unless *new_format* is given; detected by default.
-            Where labels and questions lie together, only that kind is compared.
+            Needed where labels and questions lie together: only that kind is compared.
         new_format: the format of the new version.
         force: compare labels even if they have errors.
 
@@ -1041,7 +1041,7 @@ def diff(
     Raises:
         InvalidData: a file has an error.
         UnknownFormat: a format cannot be detected.
-        UsageError: the two versions hold different kinds of data.
+        UsageError: the two versions hold different kinds of data, or each several.
         DataError: the two versions have nothing in common.
     """
     from seldio.differences.report import difference
