@@ -714,10 +714,9 @@ def compare(
     split: str | None = None,
     allow_missing: bool = False,
     force: bool = False,
-    against: Literal["all", "first", "best"] = "all",
+    against: Literal["all", "first"] = "all",
     lead: str | None = None,
     intervals: str | Intervals | None = None,
-    most: int = 10,
     threshold: Mapping[str, float] = NOTHING,
     average: Literal["macro", "micro"] | None = None,
     onscreen: bool = False,
@@ -727,7 +726,7 @@ def compare(
     judgements: Sequence[Path] | Path = (),
     items: Path | None = None,
 ) -> ScoreReport:
-    """Compare systems on the same clips or questions: differences with intervals, tests, ranks, and where they differ.
+    """Compare systems on the same clips or questions: differences with intervals, tests and ranks.
 
     All systems are scored on the same resamples of clips, so that their differences are paired. Intervals are of 95 %
     (bootstrap), p-values two-sided (clips change sides between two systems). One measure, the lead, decides which
@@ -745,12 +744,11 @@ def compare(
         split: only the clips of this split of the reference, as in :func:`score`.
         allow_missing: compare the clips or questions that all have, and list the missing ones.
         force: score labels and predictions even if they have errors.
-        against: which pairs to compare: all, or each system with the first or the best.
+        against: which pairs to compare: all, or each system with the first.
         lead: the measure whose test decides which system is better, chosen before the numbers are seen; by default
             SELD, of energy maps mAP, of answers the first measure.
         intervals: how intervals and tests are computed: ``bootstrap=10000`` resamples and permutations, ``over=clips``,
             of labels also ``over=rooms`` with all their clips, ``seed=0``; separated by commas.
-        most: how many of the clips or questions that differ most are listed.
         threshold: maximum error, as in :func:`score`.
         average: labels: average over classes (macro) or over all events (micro); the profile's first by default.
         onscreen: labels: require matching on-screen flags.
@@ -762,8 +760,7 @@ def compare(
         items: answers: write the questions on which the systems differ to this file (.jsonl or .csv).
 
     Returns:
-        Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``; of answers
-        ``questions``, and one for each grouping, such as ``task``; and notices about them.
+        Tables: ``overall``, ``differences``, ``tests`` and ``ranks``; and notices about them.
 
     Raises:
         InvalidData: a file has an error.
@@ -803,7 +800,7 @@ def compare(
         "profile": profile,
         "judgements": () if answered else tuple(_paths(judgements)),
     }
-    common: Any = {"against": against, "lead": lead, "most": most, **formats}
+    common: Any = {"against": against, "lead": lead, **formats}
     if answered:
         from seldio.scores.answers import AnswerOptions
         from seldio.scores.comparison.answers import compare_answers

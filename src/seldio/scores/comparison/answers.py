@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
-from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order, measured, said_of
+from seldio.reports.tables import Notice, ScoreReport, in_order, measured, said_of
 from seldio.scores import intervals
 from seldio.scores.answers import AnswerOptions, counted_answers, read_answers, signed
 from seldio.scores.comparison.pairs import (
     Against,
     Contest,
-    PairedScores,
     common,
     naming,
     same_systems,
@@ -24,15 +23,10 @@ from seldio.scores.comparison.pairs import (
 )
 from seldio.scores.judge import JudgeTally
 from seldio.scores.replies import ReplyVerdict, checked, write
-from seldio.scores.resampling import ENOUGH, Resampling, interval
+from seldio.scores.resampling import ENOUGH, Resampling
 from seldio.scores.signatures import of_comparison
 from seldio.scores.so_bench import SoBenchCase
 from seldio.text import clipped, plural
-
-_COUNT = Column("items", "questions", "", 0, None, "number of questions in this row")
-
-
-# --- the comparison ------------------------------------------------------------------------------------------------
 
 
 def compare_answers(
@@ -43,7 +37,6 @@ def compare_answers(
     *,
     against: Against = "all",
     lead: str | None = None,
-    most: int = 10,
     judgements: Sequence[str] = (),
     format: str | None = None,
     reference_format: str | None = None,
@@ -95,12 +88,12 @@ def compare_answers(
     marked = [each.take(compared) for each in marked]
     first, single = marked[0], len(names) == 1
     deciding = measured(first.columns, lead or first.columns[0].name, "--lead")
-    contest, by_group = _contested(names, marked, draw, against, deciding)
+    contest = _contested(names, marked, draw, against, deciding)
     if single:
         tables = [contest.overall(f"overall, 95 % confidence intervals over {contest.over}")]
         tables.append(intervals.table(first.columns, first.values, first.clips, first.groups, contest.over))
     else:
-        tables = [*contest.tables(), *by_group, *_questions(contest, marked, most)]
+        tables = contest.tables()
     about = [
         *same_systems(
             names, lambda a, b: np.array_equal(marked[a].values, marked[b].values), "the same marks for every question"
@@ -130,19 +123,15 @@ def compare_answers(
 
 def _contested(
     names: tuple[str, ...], marked: Sequence[intervals.MarkedAnswers], draw: Resampling, against: Against, lead: int
-) -> tuple[Contest, Iterator[Table]]:
-    """Return how the systems compare over all questions, and the differences of the lead in each group of questions."""
-    first, count = marked[0], len(marked[0].columns)
-    groups = {name: each for name, each in first.groups.items() if len(each) > 1}
-    every = [np.arange(len(first.items)), *(rows for each in groups.values() for rows in each.values())]
-    places = np.array([*range(count), *range(count + lead, count * len(every), count)])
-    means = [intervals.Means.of(each.values, first.clips, every).take(places) for each in marked]
-    values, units = np.array([each.values for each in means]), len(means[0].sums)
-    values[:, :count] = [each.values.mean(axis=0) for each in marked]  # to the last bit as in the score
-    trial = tested([each.summed for each in means], values, draw, np.arange(units))
-    ends = np.stack([each.ends(trial.drawn[:, system])[:, :count] for system, each in enumerate(means)], axis=1)
-    whole, support = trial.take(slice(count)), means[0].support[:count]
-    contest = Contest(
+) -> Contest:
+    """Return how the systems compare over all questions."""
+    first = marked[0]
+    means = [intervals.Means.of(each.values, first.clips, [np.arange(len(first.items))]) for each in marked]
+    values, units = np.array([each.values.mean(axis=0) for each in marked]), len(means[0].sums)
+    whole = tested([each.summed for each in means], values, draw, np.arange(units))
+    ends = np.stack([each.ends(whole.drawn[:, system]) for system, each in enumerate(means)], axis=1)
+    support = means[0].support
+    return Contest(
         names,
         first.columns,
         whole.values,
@@ -156,37 +145,3 @@ def _contested(
         against,
         ends,
     )
-    return contest, _by_group(contest, groups, means[0], trial)
-
-
-def _by_group(
-    contest: Contest, groups: intervals.Groups, means: intervals.Means, trial: PairedScores
-) -> Iterator[Table]:
-    """Yield the differences of the lead in each group; *means* and *trial* are of all columns, then of the groups."""
-    column, end = contest.columns[contest.lead], len(contest.columns)
-    for number, (name, of_group) in enumerate(groups.items()):
-        places = np.arange(end, end := end + len(of_group))
-        values, drawn, p = trial.take(places)
-        of_groups, differences = means.take(places), []
-        for first, second in contest.pairs:
-            gains = drawn[:, second] - drawn[:, first]
-            ends = [interval(gains[:, row], units) for row, units in enumerate(of_groups.units.tolist())]
-            differences.append(of_groups.cells(values[second] - values[first], *np.array(ends).T))
-        heads = (Column(name, name.replace("_", " ")), _COUNT, *contest.by_system(column))
-        rows = tuple(
-            (label, len(each), *cells) for (label, each), cells in zip(of_group.items(), values.T.tolist(), strict=True)
-        )
-        title = f"differences of {column.title} by {name.replace('_', ' ')}"
-        yield contest.parts(Table(name, title, heads, rows, aside=number > 0), column, values, p, differences)
-
-
-def _questions(contest: Contest, marked: Sequence[intervals.MarkedAnswers], most: int) -> Iterator[Table]:
-    """Yield some of the questions that the systems differ in, the greatest differences first."""
-    values = np.stack([each.values[:, contest.lead] for each in marked], axis=1)
-    spread = values.max(axis=1) - values.min(axis=1)
-    order = [number for number in np.argsort(-spread, kind="stable")[:most].tolist() if spread[number] > 0]
-    if order:
-        rows = tuple((marked[0].items[number], *values[number].tolist()) for number in order)
-        title = f"{len(order):,} of {plural(int((spread > 0).sum()), 'question')} that the systems differ in"
-        heads = (Column("id", "question"), *contest.by_system(contest.columns[contest.lead]))
-        yield Table("questions", title, heads, rows, aside=True)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from seldio.scores.imaging.score_maps import ImagingCase
     from seldio.scores.seld.report import SeldCase
 
-Against = Literal["all", "first", "best"]
+Against = Literal["all", "first"]
 Case = TypeVar("Case", bound="SeldCase | ImagingCase")
 #: What a p-value must be below for a difference to be called one.
 LEVEL = 0.05
@@ -140,8 +140,8 @@ class Contest:
     ends: Floats | None = None
 
     def __post_init__(self) -> None:
-        if self.against not in ("all", "first", "best"):
-            raise UsageError(f"--against {self.against}: choose from all, first, best")
+        if self.against not in ("all", "first"):
+            raise UsageError(f"--against {self.against}: choose from all, first")
 
     @property
     def test(self) -> str:
@@ -163,32 +163,15 @@ class Contest:
         every = list(combinations(range(len(self.systems)), 2))
         if self.against == "first":
             return every[: len(self.systems) - 1]
-        if self.against == "best":
-            best = int(np.argmin(ranks(self.values, self.lower)[:, self.lead]))
-            return [(best, other) for other in range(len(self.systems)) if other != best]
         return every
 
     def named(self, pair: tuple[int, int]) -> str:
         """Return the name of a pair."""
         return f"{self.systems[pair[1]]} − {self.systems[pair[0]]}"
 
-    def by_system(self, column: Column) -> list[Column]:
-        """Return a column for each system."""
-        return [
-            dataclasses.replace(column, name=f"{column.name}_{number}", title=f"{column.title}, {system}")
-            for number, system in enumerate(self.systems, 1)
-        ]
-
-    def headed(self, title: str, pair: tuple[int, int]) -> str:
-        """Return the title of a column about a pair, which is named where there are several."""
-        return title if len(self.pairs) == 1 else f"{title}, {self.named(pair)}"
-
     @cached_property
     def raised(self) -> Floats:
-        """Return p-values with Holm's correction, of the lead and of all others together; NaN where nothing is tested.
-
-        The best system was chosen by the scores, so that its pairs are corrected as if all were tested.
-        """
+        """Return p-values with Holm's correction, of the lead and of all others; NaN where nothing is tested."""
         tested = list(range(len(self.systems) - 1 if self.against == "first" else len(self.p)))
         corrected = np.full(self.p.shape, np.nan)
         others = [n for n, column in enumerate(self.columns) if n != self.lead and column.better is not None]
@@ -313,67 +296,9 @@ class Contest:
         columns = (Column("system", "system"), *heads, first)
         return Table("ranks", "ranks", columns, tuple(rows[number] for number in order))
 
-    def parts(
-        self, table: Table, column: Column, values: Floats, p: Floats, differences: Sequence[Sequence[Cell]]
-    ) -> Table:
-        """Return *table* with what the systems differ by in each of its rows, such as classes, tested together.
-
-        *values* have the shape [systems, rows], *p* [pairs, rows], NaN where nothing is tested; *differences* are the
-        cells of each pair that is shown.
-        """
-        tested = dataclasses.replace(  # with the lead, which decides here too
-            self,
-            columns=(self.columns[self.lead], *[column] * len(table.rows)),
-            lead=0,
-            values=np.column_stack((self.values[:, self.lead], values)),
-            p=np.column_stack((self.p[:, self.lead], p)),
-        )
-        heads, rows = [*table.columns], [list(row) for row in table.rows]
-        about = "p-value with Holm's correction over all rows and pairs of this table"
-        better = f"the better system where p (Holm) is below {LEVEL:g} here, and that of the lead too"
-        for number, (pair, cells) in enumerate(zip(self.pairs, differences, strict=True), 1):
-            raised = tested.raised[self.numbered(pair), 1:].tolist()
-            for place, (row, cell, chance) in enumerate(zip(rows, cells, raised, strict=True), 1):
-                row += [cell, chance, tested.better(pair, place)]
-            title = self.headed(f"{column.title} difference", pair)
-            heads += [
-                dataclasses.replace(column, name=f"difference_{number}", title=title),
-                Column(f"p_holm_{number}", self.headed("p (Holm)", pair), "", 4, None, about),
-                Column(f"better_{number}", self.headed("better", pair), meaning=better),
-            ]
-        return dataclasses.replace(table, columns=tuple(heads), rows=tuple(map(tuple, rows)))
-
-    def clips(
-        self, clips: Sequence[str], references: Sequence[int], alone: Floats, without: Floats, most: int
-    ) -> Table:
-        """Return the clips without which the difference of two systems would be another one.
-
-        *alone* is the lead of each system over each clip alone, *without* over all clips but each, [systems, clips].
-        """
-        column = self.columns[self.lead]
-        influence = self.values[:, self.lead][:, None] - without
-        gained = np.array([influence[second] - influence[first] for first, second in self.pairs])
-        order = np.argsort(-np.nan_to_num(np.abs(gained)).max(axis=0), kind="stable")[:most].tolist()
-        rows = tuple(
-            (clips[clip], references[clip], *alone[:, clip].tolist(), *gained[:, clip].tolist()) for clip in order
-        )
-        text = f"how much of the difference of {column.title} is due to this clip; it would be that much smaller "
-        measure = dataclasses.replace(column, digits=max(column.digits, 2), meaning=f"{text}without it")
-        heads = (
-            Column("clip", "clip"),
-            Column("references", "references", "", 0, None, "labels, one for each source and frame"),
-            *self.by_system(column),
-            *(
-                dataclasses.replace(measure, name=f"influence_{number}", title=self.headed("influence", pair))
-                for number, pair in enumerate(self.pairs, 1)
-            ),
-        )
-        return Table("clips", f"the clips that matter most to the difference of {column.title}", heads, rows)
-
     def report(
         self,
         report: ScoreReport,
-        tables: Sequence[Table],
         about: Sequence[Notice],
         every: Sequence[Sequence[Notice]],
         draw: Resampling,
@@ -389,7 +314,7 @@ class Contest:
         return dataclasses.replace(
             report,
             system=f"comparison of {plural(len(self.systems), 'system')}",
-            tables=(*self.tables(), *tables),
+            tables=tuple(self.tables()),
             notices=in_order([*about, *said_of(self.systems, grave)]),
             settings=self.settings(draw) | dict(report.settings),
             verdict=self.verdict(),
@@ -413,11 +338,6 @@ class Contest:
             corrected = f", or below {min(1.0, least * tests):.2g} with Holm's correction" if tests > 1 else ""
             grave = least * tests > LEVEL
             notices.append(Notice("smallest-p", f"{text}{least:.2g}{corrected}", grave=grave))
-        if self.against == "best" and len(self.systems) > 2:
-            text = (
-                "the best system was chosen by these very scores: on other data another one may be the best, see ranks"
-            )
-            notices.append(Notice("best-chosen", text))
         return notices
 
 
@@ -428,7 +348,6 @@ def compare_clips(
     *,
     against: Against = "all",
     lead: str | None = None,
-    most: int = 10,
 ) -> ScoreReport:
     """Compare systems with labels, and with each other; of one system return the score with its intervals.
 
@@ -460,8 +379,7 @@ def compare_clips(
     columns = report.tables[0].columns[1:]
     deciding = measured(columns, lead or report.lead, "--lead")
     values = np.array([score.scores(np.ones((1, len(clips))))[0] for score in scores])
-    trial = tested(scores, values, draw, unit_of)
-    whole, classes = trial.take(slice(len(columns))), trial.take(slice(len(columns), None))
+    whole = tested(scores, values, draw, unit_of).take(slice(len(columns)))
     contest = Contest(
         names,
         columns,
@@ -475,11 +393,6 @@ def compare_clips(
         np.any([score.weak(draw.over) for score in scores], axis=0),
         against,
     )
-    tables = [_by_class(contest, classes, report.table("classes"))] if classes.p.size else []
-    if most:
-        alone = np.array([score.alone()[:, deciding] for score in scores])
-        without = np.array([score.scores(1 - np.eye(len(clips)))[:, deciding] for score in scores])
-        tables.append(contest.clips(clips, scores[0].references_by_clip.tolist(), alone, without, most))
     about = [
         *same_systems(
             names,
@@ -494,17 +407,4 @@ def compare_clips(
     about += [*contest.notices(draw), *alike]
     if contest.units >= FEWEST:
         about += said_of(names, [[*case.unsure(draw.over)] for case in shared])
-    return contest.report(
-        report, tables, about, [case.notices() for case in cases], draw, [case.signature for case in cases]
-    )
-
-
-def _by_class(contest: Contest, classes: PairedScores, table: Table) -> Table:
-    """Return what the systems differ by in F of each class, with tests that are corrected over all classes."""
-    column = next(column for column in contest.columns if column.name == "F")
-    title = f"differences of {column.title} by class, {contest.test}"
-    rows = tuple(row[:2] for row in table.rows)
-    table = Table("classes", title, table.columns[:2], rows, aside=True)
-    p = np.where([references != 0 for _, references in rows], classes.p, np.nan)
-    gains = [(classes.values[second] - classes.values[first]).tolist() for first, second in contest.pairs]
-    return contest.parts(table, column, classes.values, p, gains)
+    return contest.report(report, about, [case.notices() for case in cases], draw, [case.signature for case in cases])
