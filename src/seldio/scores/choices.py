@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
@@ -15,14 +14,12 @@ from seldio.answers.matching import (
     after_answer_word,
     exact_match,
     letter_of,
-    passing,
     same_text,
     string_match,
 )
 from seldio.errors import DataError
 from seldio.formats.about import about
 from seldio.formats.items import LETTERS, option_place
-from seldio.formats.mera import CYRILLIC
 from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus
@@ -158,15 +155,6 @@ LOOK = _measure("letter_by_look", "by look", "the letter of the answer, Cyrillic
 
 #: What questions are grouped by.
 _GROUPS = ("task", "modality", "category", "sub-category", "difficulty", "language")
-#: In what form a letter was answered, by the rule that reads it.
-_FORMS = {
-    "alone": "a letter alone",
-    "corrected": "a letter taken back for another",
-    "answer word": "a letter after the answer word",
-    "first": "a letter, then text",
-    "named": "a letter after “option”",
-    "only": "the only letter that is left",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -243,7 +231,6 @@ class ChoiceCase:
             tuple(self.measures),
             np.stack([self.right(column) for column in self.measures], axis=1),
             np.array([row is not None for _, row in joined.pairs]),
-            intervals.groups_of(self.labels),
         )
 
     def reply_verdicts(self) -> Iterator[ReplyVerdict]:
@@ -269,7 +256,7 @@ class ChoiceCase:
             texts = _JOINED[name]
             text = texts.get(self.profile, texts[""]).format(ids=listed(ids, 3), differ=f"{differ:,}")
             notices += counted(name, len(ids), noun, text, grave)
-        return in_order([*notices, *(_of_mera(self) if self.profile == "ruenvaqa" else _of_options(self))])
+        return in_order([*notices, *_noticed(self)])
 
     def report(self, system: str) -> ScoreReport:
         """Return the report on what was scored."""
@@ -329,7 +316,7 @@ def count(
             by_text = said[number] is not None and said[number] == option
             marks.append((exact, exact_match(text.strip(), right), worded, latin, look, look or by_text))
             if letter is not None:
-                said[number], states[number] = letter.latin, f"read: {_FORMS[letter.rule]}"
+                said[number], states[number] = letter.latin, f"read: letter, {letter.rule}"
         columns = (EXACT_MATCH, STRIPPED, ANSWER_WORD, LATIN, LOOK, READ)
         measures = dict(zip(columns, np.array(marks, np.float64).T, strict=True))
         measures |= {column: measures[column] * answered for column in (EXACT_MATCH, STRIPPED, ANSWER_WORD)}
@@ -411,118 +398,32 @@ _JOINED = {
 }
 
 
-def _of_options(case: ChoiceCase) -> Iterator[Notice]:
-    joined = case.joined
-    lost = np.flatnonzero(case.measures[READ] > case.right(next(iter(case.measures))))
+def _noticed(case: ChoiceCase) -> Iterator[Notice]:
+    """Yield what the replies and the questions say about the first measure."""
+    joined, mera, first = case.joined, case.profile == "ruenvaqa", next(iter(case.measures))
+    lost = np.flatnonzero(case.measures[READ] > case.right(first))
     if lost.size:
         text = (
             f"{plural(len(lost), 'reply', 'replies')} that a person reads as right and the official rule as wrong,"
             f" like “{clipped(joined.texts[lost[0]], 40)}”: see the column “{READ.title}”"
         )
         yield Notice("only-read", text, grave=True)
-    optional = [(item.id, item.answer or "", item.options) for item in joined.items if item.options]
-    many = [(answer, options) for _, answer, options in optional if len({*options}) < len(options)]
-    gold = sum(options.count(answer) > 1 for answer, options in many)
-    text = (
-        f"with an option that appears twice, in {gold:,} of them the right one: each of its letters counts as right "
-        "here; a scorer that looks for one letter counts one of them as wrong"
-    )
-    yield from counted("repeated-options", len(many), "question", text)
-    absent = [id for id, answer, options in optional if answer not in options]
-    text = (
-        f"whose answer is none of the options ({listed(absent, 3)}): no letter is right, and the text only by what it "
-        "says"
-    )
+    absent = []
+    for item in joined.items:
+        answer = (item.answer or "").upper() if mera else item.answer
+        options = [*LETTERS[: len(item.options or ())]] if mera else item.options
+        if options and answer not in options:
+            absent.append(item.id)
+    text = f"whose answer is {'the letter of no option' if mera else 'none of the options'} ({listed(absent, 3)})"
     yield from counted("answer-not-an-option", len(absent), "question", text, True)
-    alike = [passing(item.answer or "", item.options or []) for item in joined.items]
-    pairs = zip(alike, joined.texts, strict=True)
-    scored = sum(any(same_text(text, option) for option in options) for options, text in pairs)
-    text = (
-        "where string match takes a wrong option for the right one, since it has the same words in another order or "
-        f"number: {plural(scored, 'prediction')} got that for nothing"
-    )
-    yield from counted("same-words", sum(map(bool, alike)), "question", text, scored > 0)
+    letters = zip(case.letters, joined.items, joined.texts, strict=True)
     alone = sum(
         letter is not None and letter.rule == "alone" and not any(same_text(text, each) for each in item.options or ())
-        for letter, item, text in zip(case.letters, joined.items, joined.texts, strict=True)
+        for letter, item, text in letters
     )
     text = "of one letter: string match looks for the text of an option and counts nearly all as wrong"
-    yield from counted("letter-alone", alone, "prediction", text, True)
+    yield from counted("letter-alone", 0 if mera else alone, "prediction", text, True)
     cyrillic = sum(letter is not None and letter.cyrillic for letter in case.letters)
-    yield from counted("cyrillic-letters", cyrillic, "prediction", "with a Cyrillic letter, read by its look")
-    if TOP_1 in case.measures:
-        near = int((case.measures[TEXT] > case.measures[TOP_1]).sum())
-        text = (
-            "that would be right without regard to case, punctuation and label: write the text of the option as the "
-            "question has it"
-        )
-        yield from counted("not-the-text", near, "prediction", text, True)
-
-
-def _of_mera(case: ChoiceCase) -> Iterator[Notice]:
-    rows = [*zip(case.joined.items, case.joined.texts, case.letters, strict=True)]
-    odd = [
-        item.id
-        for item, *_ in rows
-        if (item.answer or "?").upper() not in LETTERS[: len(item.options or ()) or 26] or len(item.answer or "") != 1
-    ]
-    if odd:
-        text = f"is not the Latin letter of an option ({listed(odd, 3)})"
-        yield Notice("odd-answer", f"the right answer of {plural(len(odd), 'question')} {text}", grave=True)
-    # the answers that give the right letter and that exact match counts as wrong
-    examples: dict[str, list[str]] = {name: [] for name in _LOST}
-    lost_cyrillic = 0
-    for item, text, letter in rows:
-        answer = item.answer or ""
-        if letter is None or letter.latin != answer.strip().upper() or exact_match(text, answer):
-            continue
-        lost_cyrillic += letter.cyrillic
-        if exact_match(text.strip(), answer):
-            examples["white-space"].append(text)
-        if not letter.cyrillic and after_answer_word(text) is not None:
-            examples["answer-word"].append(text)
-        elif not letter.cyrillic and not exact_match(text.strip(), answer):
-            examples["text-around"].append(text)
-    by_text = case.measures[READ] > np.maximum(case.measures[LOOK], case.measures[EXACT_MATCH])
-    # a letter that is read by its place in another alphabet is no text
-    examples["option-text"] = [
-        text for (_, text, letter), only in zip(rows, by_text, strict=True) if only and letter is None
-    ]
-    for name, texts in examples.items():
-        if texts:
-            why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")
-            yield Notice(name, f"{plural(len(texts), 'right answer')} counted as wrong {why}", grave=True)
-    given = [(letter, (item.answer or "").strip().upper()) for item, _, letter in rows if letter and letter.cyrillic]
-    by_place = sum(letter.by_alphabet == answer for letter, answer in given)
-    instructed = sum(bool(_CYRILLIC_OPTION.search(item.instruction or "")) for item, *_ in rows)
-    text = (
-        f"with a Cyrillic letter, {lost_cyrillic:,} of which look right and {by_place:,} are right if А, Б, В, Г are "
-        "the first four options: exact match counts all as wrong. Here the instructions "
-        f"of {plural(instructed, 'question')} call an option by a Cyrillic letter"
-    )
-    yield from counted("cyrillic-letters", len(given), "answer", text, True)
-    long = [(item.answer or "", text) for item, text, _ in rows if UNTIL in text]
-    matching = sum(exact_match(text.split(UNTIL)[0], answer) for answer, text in long)
-    text = (
-        "with a blank line: the published harness stops a model there, before any answer that follows its reasoning; "
-        f"of what it would have kept, {matching:,} match"
-    )
-    yield from counted("blank-line", len(long), "answer", text, True)
-    empty = sum(row is not None and not (row.prediction or "").strip() for _, row in case.joined.pairs)
-    text = "empty: counted as wrong, for MERA's server an answer all the same"
-    yield from counted("empty", empty, "answer", text)
-
-
-# --- of ruEnvAQA -----------------------------------------------------------------------------------
-
-#: Where lm-eval ends an answer: generate_until of a task without generation_kwargs.
-UNTIL = "\n\n"
-_CYRILLIC_OPTION = re.compile(rf"(?<!\w)[{''.join(CYRILLIC)}](?!\w)(?=,|\s*\.)")
-#: Why a right answer is counted as wrong, by notice: behind its number, with an example.
-_LOST = {
-    "white-space": "for the whitespace around the letter, like {}: strip what the model writes",
-    "text-around": "for the text around the letter, like {}: submit the letter alone",
-    "answer-word": "for the word ОТВЕТ before the letter, like {}, although most instructions ask for it: the "
-    "published harness applies no filter, MERA's site does",
-    "option-text": "for the text of the option instead of its letter, like {}: ask for the letter",
-}
+    text = "with a Cyrillic letter, read by its look"
+    text += "; exact match, MERA's number, counts it as wrong" if mera else ""
+    yield from counted("cyrillic-letters", cyrillic, "prediction", text, mera)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from seldio.errors import DataError, UsageError
-from seldio.files.sources import Place, path_of
-from seldio.reports.tables import Notice, ScoreReport, in_order, measured, said_of
+from seldio.files.sources import Place
+from seldio.reports.tables import Notice, ScoreReport, measured
 from seldio.scores import intervals
-from seldio.scores.answers import AnswerOptions, counted_answers, read_answers, signed
+from seldio.scores.answers import AnswerOptions, counted_answers, read_answers, score_answers, signed
 from seldio.scores.comparison.pairs import (
     Against,
     Contest,
@@ -24,9 +24,8 @@ from seldio.scores.comparison.pairs import (
 from seldio.scores.judge import JudgeTally
 from seldio.scores.replies import ReplyVerdict, checked, write
 from seldio.scores.resampling import ENOUGH, Resampling
-from seldio.scores.signatures import of_comparison
 from seldio.scores.so_bench import SoBenchCase
-from seldio.text import clipped, plural
+from seldio.text import plural
 
 
 def compare_answers(
@@ -57,18 +56,20 @@ def compare_answers(
         raise UsageError(
             f"--judgements: {files} for {plural(len(systems), 'system')}; give one for each, in their order"
         )
+    if len(systems) == 1:
+        alone = dataclasses.replace(options, judgements=judgements[0]) if judgements else options
+        return score_answers(systems[0], reference, alone, format=format, reference_format=reference_format)
     if options.items is not None:
         checked(options.items, (*systems, reference, *judgements))
     names, marked, profiles, signatures = system_names(systems), [], [], []
-    grave: list[list[Notice]] = []
+    every: list[tuple[Notice, ...]] = []
     verdicts: dict[str, list[ReplyVerdict]] = {}
     for number, path in enumerate(systems):
         of_system = dataclasses.replace(options, judgements=judgements[number]) if judgements else options
-        with naming(names[number], len(names) > 1):
+        with naming(names[number], several=True):
             sides, tally = read_answers(path, reference, of_system, format, reference_format), JudgeTally()
             case = counted_answers(sides, of_system, tally)
-        notices = (*sides.notices, *tally.notices(), *case.notices())
-        grave.append([notice for notice in notices if notice.grave or notice.first])
+        every.append((*sides.notices, *tally.notices(), *case.notices()))
         marked.append(case.marked())
         verdicts[names[number]] = [*case.reply_verdicts()] if options.items is not None else []
         signatures.append(signed(sides, of_system))
@@ -86,52 +87,11 @@ def compare_answers(
     compared = common(asked, "question")
     missing = len(set().union(*(each.items for each in marked))) - len(compared)
     marked = [each.take(compared) for each in marked]
-    first, single = marked[0], len(names) == 1
-    deciding = measured(first.columns, lead or first.columns[0].name, "--lead")
-    contest = _contested(names, marked, draw, against, deciding)
-    if single:
-        tables = [contest.overall(f"overall, 95 % confidence intervals over {contest.over}")]
-        tables.append(intervals.table(first.columns, first.values, first.clips, first.groups, contest.over))
-    else:
-        tables = contest.tables()
-    about = [
-        *same_systems(
-            names, lambda a, b: np.array_equal(marked[a].values, marked[b].values), "the same marks for every question"
-        )
-    ]
-    if missing:
-        text = f"compared over the questions that all systems answer; {plural(missing, 'question')} left out"
-        about.append(Notice("common-questions", text, grave=True))
-    about += contest.notices(draw)
-    about += said_of([clipped(name, 60) for name in names], grave)
-    settings = contest.settings(draw) | {"allow_missing": options.allow_missing}
-    if isinstance(case, SoBenchCase):
-        settings |= {"join": options.join, "offline": options.offline, "judgements": bool(judgements)}
-    return ScoreReport(
-        path_of(systems[0]) if single else f"comparison of {plural(len(names), 'system')}",
-        profiles[0],
-        first.title,
-        plural(len(first.items), "question"),
-        tuple(tables),
-        in_order(about),
-        settings,
-        str(of_comparison(signatures, dataclasses.asdict(draw))),
-        "" if single else contest.verdict(),
-        contest.columns[contest.lead].name,
-    )
-
-
-def _contested(
-    names: tuple[str, ...], marked: Sequence[intervals.MarkedAnswers], draw: Resampling, against: Against, lead: int
-) -> Contest:
-    """Return how the systems compare over all questions."""
     first = marked[0]
-    means = [intervals.Means.of(each.values, first.clips, [np.arange(len(first.items))]) for each in marked]
+    means = [intervals.Means.of(each.values, first.clips, [np.arange(len(compared))]) for each in marked]
     values, units = np.array([each.values.mean(axis=0) for each in marked]), len(means[0].sums)
     whole = tested([each.summed for each in means], values, draw, np.arange(units))
-    ends = np.stack([each.ends(whole.drawn[:, system]) for system, each in enumerate(means)], axis=1)
-    support = means[0].support
-    return Contest(
+    contest = Contest(
         names,
         first.columns,
         whole.values,
@@ -139,9 +99,23 @@ def _contested(
         whole.p,
         units,
         first.about,
-        lead,
-        support,
-        support < ENOUGH,
+        measured(first.columns, lead or first.columns[0].name, "--lead"),
+        means[0].support,
+        means[0].support < ENOUGH,
         against,
-        ends,
+        np.stack([each.ends(whole.drawn[:, system]) for system, each in enumerate(means)], axis=1),
     )
+
+    def same(a: int, b: int) -> bool:
+        return np.array_equal(marked[a].values, marked[b].values)
+
+    about = [*same_systems(names, same, "the same marks for every question")]
+    if missing:
+        text = f"compared over the questions that all systems answer; {plural(missing, 'question')} left out"
+        about.append(Notice("common-questions", text, grave=True))
+    about += contest.notices(draw)
+    settings: dict[str, str | int | float | bool | None] = {"allow_missing": options.allow_missing}
+    if isinstance(case, SoBenchCase):
+        settings |= {"join": options.join, "offline": options.offline, "judgements": bool(judgements)}
+    report = ScoreReport("", profiles[0], first.title, plural(len(compared), "question"), (), (), settings)
+    return contest.report(report, about, every, draw, signatures)
