@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as arrays
 from scipy import stats
 
 import seldio
-from seldio.errors import DataError
+from seldio.errors import DataError, UsageError
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, ScoreReport, UnreliableInterval, WeakInterval
 from seldio.scores.comparison.pairs import Contest
@@ -240,14 +240,16 @@ def test_labels_are_read_once_for_all_systems(folder: Path, monkeypatch: pytest.
 
 
 def test_one_system_has_both_kinds_of_intervals(folder: Path) -> None:
-    report = compared(folder, "fair", intervals="bootstrap=10000")
+    labels = folder / "starss23/metadata_dev"
+    report = seldio.score(folder / "fair", labels, intervals="jackknife,bootstrap")
     own, jackknife = report.table("overall").rows
     assert jackknife[0] == "by the official jackknife"
-    labels = folder / "starss23/metadata_dev"
     alone = seldio.score(folder / "fair", labels, intervals="bootstrap")
     assert alone.table("overall").rows[0][1:] == own[1:]
     assert seldio.score(folder / "fair", labels, intervals="jackknife").table("overall").rows[0][1:] == jackknife[1:]
     assert {"classes", "classes-jackknife"} <= {table.name for table in report}
+    with pytest.raises(UsageError, match="two systems or more"):
+        seldio.compare(folder / "fair", labels)
 
 
 def test_intervals_of_few_clips_are_marked_and_kept(folder: Path, tmp_path: Path) -> None:

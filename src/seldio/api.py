@@ -561,7 +561,7 @@ def score(
         join: answers: match predictions by id (strict), those without ids by their order, or as SO-Bench's official
             program does.
         offline: answers: how SO-Bench is decided without a judge.
-        items: answers: write each reply to this file (.jsonl or .csv) with what was read in it, by which layer, and its
+        items: answers: write each reply to this file (.jsonl) with what was read in it, by which layer, and its
             verdict, the most doubtful first.
         judge: judge: the language model that decides free-text answers, by its name on the server. In Python also a
             :class:`~seldio.scores.judge.Judging`.
@@ -733,8 +733,8 @@ def compare(
     system is better; the others have Holm's correction. The same files and seed give the same report.
 
     Args:
-        systems: the predictions of each system: label files, or a file of answers. A single one gets intervals, next to
-            those of the official jackknife. In Python also DataFrames, Arrow tables or lists of dicts.
+        systems: the predictions of each system: label files, or a file of answers. In Python also DataFrames, Arrow
+            tables or lists of dicts.
         reference: the labels, or the questions with their answers.
         profile: the scoring profile; chosen by the data by default.
         format: the format of the predictions; detected from their content by default.
@@ -757,7 +757,7 @@ def compare(
         offline: answers: how SO-Bench is decided without a judge.
         judgements: answers: a file of judgements from an external judge for each system, in their order. May be
             repeated.
-        items: answers: write the questions on which the systems differ to this file (.jsonl or .csv).
+        items: answers: write the questions on which the systems differ to this file (.jsonl).
 
     Returns:
         Tables: ``overall``, ``differences``, ``tests`` and ``ranks``; and notices about them.
@@ -771,10 +771,10 @@ def compare(
     from seldio.scores.resampling import Intervals
 
     several = _each(systems)
-    names = [f"system {number}" if len(several) > 1 else "predictions" for number in range(1, len(several) + 1)]
+    names = [f"system {number}" for number in range(1, len(several) + 1)]
     paths = [_in_memory(system, name, fields is not None) for system, name in zip(several, names, strict=True)]
-    if not paths:
-        raise UsageError("there are no systems to compare")
+    if len(paths) < 2:
+        raise UsageError("two systems or more can be compared; --intervals of seldio score is for one")
     reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
     formats = {
         "format": _own_keys(fields, format),

@@ -20,7 +20,7 @@ from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, own_keys
 from seldio.formats.items import ItemReading, option_letter
 from seldio.formats.json_text import parse_lines
-from seldio.reports.tables import Notice, ScoreReport, counted
+from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
@@ -28,7 +28,7 @@ from seldio.scores import choices, jasco, replies, so_bench
 from seldio.scores.judge import Ask, Judge, JudgeTally, Judging, Planned, read_judgements
 from seldio.scores.signatures import Signature, judged_by, of_questions, of_replies, signature
 from seldio.tasks.specs import PUBLISHED
-from seldio.text import listed, meant, plural, printable
+from seldio.text import meant, plural, printable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,8 +45,7 @@ class AnswerOptions:
     judge: Judging | None = None  # what to ask
     judgements: str | None = None  # file of judgements made elsewhere
     baselines: bool = False  # with the published results of the profile, where they are over the same questions
-    #: Where to write each reply with its verdict: JSONL or CSV by its suffix.
-    items: str | os.PathLike[str] | None = None
+    items: str | os.PathLike[str] | None = None  # where to write each reply with its verdict, JSON lines
 
 
 #: What judges are asked in unless something else is wanted.
@@ -79,7 +78,7 @@ def score_answers(
     """
     options = options or AnswerOptions()
     if options.items is not None:
-        replies.checked(options.items, (predictions, reference, options.judgements))
+        replies.check_name(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
     if options.judge is not None and options.judge.prompt != _WORDS and not sides.profile.startswith("jasco"):
         raise UsageError(f"--judge-set prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
@@ -176,7 +175,7 @@ def read_answers(
     items = _in_form(asked, "letter" if profile == "ruenvaqa" else "text") if asked is not None else None
     if items is None and not profile.startswith("jasco"):
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
-    notices = tuple(_copies(given, asked)) if asked is not None else ()
+    notices: tuple[Notice, ...] = ()
     outputs = _outputs(given)
     if options.join == "order":
         if any(row.id is not None for row in outputs):
@@ -279,20 +278,6 @@ def _in_form(asked: ItemReading, form: Literal["letter", "text"]) -> Sequence[It
             if answer != item.answer:
                 in_form[row] = item.model_copy(update={"answer": answer})
     return in_form
-
-
-def _copies(given: ItemReading, asked: ItemReading) -> list[Notice]:
-    """Return what to know where predictions come with another right answer or other options than the reference."""
-    if given is asked or given.format.holds != "items":
-        return []
-    truth = {row.id: (row.answer, row.options) for row in asked.rows if isinstance(row, Item)}
-    copies = {row.id: (row.answer, row.options) for row in given.rows if isinstance(row, Item)}
-    other = [id for id, copy in copies.items() if copy != truth.get(id, copy)]
-    text = (
-        "with another answer or other options in the file of predictions than in the reference "
-        f"({listed(other, 3)}): the official program takes those of the predictions, here the reference counts"
-    )
-    return counted("changed-copy", len(other), "question", text, True)
 
 
 def _profile_for(asked: ItemReading) -> str:

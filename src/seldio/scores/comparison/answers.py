@@ -11,7 +11,7 @@ from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place
 from seldio.reports.tables import Notice, ScoreReport, measured
 from seldio.scores import intervals
-from seldio.scores.answers import AnswerOptions, counted_answers, read_answers, score_answers, signed
+from seldio.scores.answers import AnswerOptions, counted_answers, read_answers, signed
 from seldio.scores.comparison.pairs import (
     Against,
     Contest,
@@ -22,7 +22,7 @@ from seldio.scores.comparison.pairs import (
     tested,
 )
 from seldio.scores.judge import JudgeTally
-from seldio.scores.replies import ReplyVerdict, checked, write
+from seldio.scores.replies import ReplyVerdict, check_name, write
 from seldio.scores.resampling import ENOUGH, Resampling
 from seldio.scores.so_bench import SoBenchCase
 from seldio.text import plural
@@ -56,17 +56,14 @@ def compare_answers(
         raise UsageError(
             f"--judgements: {files} for {plural(len(systems), 'system')}; give one for each, in their order"
         )
-    if len(systems) == 1:
-        alone = dataclasses.replace(options, judgements=judgements[0]) if judgements else options
-        return score_answers(systems[0], reference, alone, format=format, reference_format=reference_format)
     if options.items is not None:
-        checked(options.items, (*systems, reference, *judgements))
+        check_name(options.items, (*systems, reference, *judgements))
     names, marked, profiles, signatures = system_names(systems), [], [], []
     every: list[tuple[Notice, ...]] = []
     verdicts: dict[str, list[ReplyVerdict]] = {}
     for number, path in enumerate(systems):
         of_system = dataclasses.replace(options, judgements=judgements[number]) if judgements else options
-        with naming(names[number], several=True):
+        with naming(names[number]):
             sides, tally = read_answers(path, reference, of_system, format, reference_format), JudgeTally()
             case = counted_answers(sides, of_system, tally)
         every.append((*sides.notices, *tally.notices(), *case.notices()))

@@ -18,7 +18,7 @@ from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
-from seldio.scores.ranking import COMPARED, RANKED, rank_column
+from seldio.scores.ranking import COMPARED, rank_column
 from seldio.scores.resampling import (
     ENOUGH,
     FEWEST,
@@ -65,7 +65,7 @@ def system_names(paths: Sequence[Place]) -> tuple[str, ...]:
 
 
 @contextmanager
-def naming(system: str, several: bool) -> Iterator[None]:
+def naming(system: str) -> Iterator[None]:
     """Say of which of several systems it is that something in its files does not fit.
 
     Raises:
@@ -74,7 +74,7 @@ def naming(system: str, several: bool) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        if not several or type(error) is not DataError:
+        if type(error) is not DataError:
             raise  # a finding names its file
         raise DataError(f"{printable(system)}: {error.text}") from None
 
@@ -105,10 +105,6 @@ class PairedScores(NamedTuple):
     values: Floats  # shape [systems, measures]
     drawn: Floats  # shape [resamples, systems, measures]
     p: Floats  # of all pairs, as ``combinations`` has them, shape [pairs, measures]
-
-    def take(self, places: slice | Ints) -> PairedScores:
-        """Return the same in some of the measures."""
-        return PairedScores(self.values[:, places], self.drawn[:, :, places], self.p[:, places])
 
 
 def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of: Ints) -> PairedScores:
@@ -157,48 +153,41 @@ class Contest:
         """Return for each score whether lower is better."""
         return np.array([column.better == "lower" for column in self.columns])
 
-    @cached_property
+    @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs that are shown; the difference is the second minus the first."""
+        """Return the pairs that are shown, the first of all; the difference is the second minus the first."""
         every = list(combinations(range(len(self.systems)), 2))
-        if self.against == "first":
-            return every[: len(self.systems) - 1]
-        return every
+        return every[: len(self.systems) - 1] if self.against == "first" else every
 
-    def named(self, pair: tuple[int, int]) -> str:
-        """Return the name of a pair."""
-        return f"{self.systems[pair[1]]} − {self.systems[pair[0]]}"
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the pairs."""
+        return [f"{self.systems[second]} − {self.systems[first]}" for first, second in self.pairs]
 
     @cached_property
     def raised(self) -> Floats:
         """Return p-values with Holm's correction, of the lead and of all others; NaN where nothing is tested."""
-        tested = list(range(len(self.systems) - 1 if self.against == "first" else len(self.p)))
-        corrected = np.full(self.p.shape, np.nan)
+        corrected, shown = np.full(self.p.shape, np.nan), self.p[: len(self.pairs)]
         others = [n for n, column in enumerate(self.columns) if n != self.lead and column.better is not None]
         for family in ([self.lead], others):
-            place = np.ix_(tested, family)
-            corrected[place] = holm(self.p[place].ravel()).reshape(self.p[place].shape)
+            corrected[: len(shown), family] = holm(shown[:, family].ravel()).reshape(len(shown), len(family))
         return corrected
-
-    def numbered(self, pair: tuple[int, int]) -> int:
-        """Return which of all pairs this is."""
-        return list(combinations(range(len(self.systems)), 2)).index((min(pair), max(pair)))
 
     # --- tables ---
 
     def tables(self) -> list[Table]:
         """Return the scores with their intervals, the differences, the tests and the ranks."""
         rows = []
-        for first, second in self.pairs:
+        for name, (first, second) in zip(self.names, self.pairs, strict=True):
             low, high = interval(self.drawn[:, second] - self.drawn[:, first], self.units)
-            rows.append((self.named((first, second)), *self.cells(self.values[second] - self.values[first], low, high)))
+            rows.append((name, *self.cells(self.values[second] - self.values[first], low, high)))
         title = f"differences, 95 % confidence intervals by paired bootstrap over {self.over}"
         differences = Table(COMPARED, title, (Column("pair", "difference"), *self.columns), tuple(rows))
-        title = f"overall, 95 % confidence intervals by bootstrap over {self.over}"
-        return [self.overall(title), differences, self.tests(), self.ranking()]
+        return [self.overall(), differences, self.tests(), self.ranking()]
 
-    def overall(self, title: str) -> Table:
+    def overall(self) -> Table:
         """Return the scores of each system with their intervals."""
+        title = f"overall, 95 % confidence intervals by bootstrap over {self.over}"
         ends = interval(self.drawn, self.units) if self.ends is None else self.ends
         rows = tuple(
             (name, *self.cells(self.values[number], ends[0][number], ends[1][number]))
@@ -219,13 +208,11 @@ class Contest:
         """Return the p-value of each difference, that of the lead first, and which system is better."""
         rows: list[tuple[Cell, ...]] = []
         order = sorted(range(len(self.columns)), key=lambda place: place != self.lead)
-        for pair in self.pairs:
-            number = self.numbered(pair)
+        for number, name in enumerate(self.names):
             for place in order:
                 if self.columns[place].better is not None:
-                    label = f"{self.named(pair)}: {self.columns[place].title}"
-                    better = self.better(pair, place)
-                    rows.append((label, float(self.p[number, place]), float(self.raised[number, place]), better))
+                    p, raised = float(self.p[number, place]), float(self.raised[number, place])
+                    rows.append((f"{name}: {self.columns[place].title}", p, raised, self.better(number, place)))
         lead = self.columns[self.lead].title
         holm_of = f"p-value with Holm's correction over all measures but {lead}, the lead, which needs none"
         if len(self.systems) > 2:
@@ -244,11 +231,11 @@ class Contest:
         )
         return Table("tests", f"{self.test}; {lead} decides", heads, tuple(rows))
 
-    def better(self, pair: tuple[int, int], place: int) -> str:
-        """Return the system of a pair that the tests call better in a score, where they do by the lead too."""
-        first, second = pair
+    def better(self, number: int, place: int) -> str:
+        """Return which of a pair the tests call better in a score, where they do by the lead too."""
+        first, second = self.pairs[number]
         gain = (self.values[second, place] - self.values[first, place]) * (-1 if self.lower[place] else 1)
-        if not (self.raised[self.numbered(pair), [place, self.lead]] < LEVEL).all() or not gain:
+        if not (self.raised[number, [place, self.lead]] < LEVEL).all() or not gain:
             return "undecided"
         return self.systems[second if gain > 0 else first]
 
@@ -256,18 +243,18 @@ class Contest:
         """Return which systems are better by the lead, in a sentence; of two, with their difference and its p-value."""
         lead, over = self.columns[self.lead], plural(self.units, self.over.removesuffix("s"))
         decided, left = list[str](), list[str]()
-        for first, second in self.pairs:
-            best, names = self.better((first, second), self.lead), [self.systems[first], self.systems[second]]
+        for number, (first, second) in enumerate(self.pairs):
+            best, names = self.better(number, self.lead), [self.systems[first], self.systems[second]]
             if best == "undecided":
                 left.append(f"{names[0]} and {names[1]} cannot be distinguished")
             else:
                 names.remove(best)
                 decided.append(f"{best} is better than {names[0]}")
         if len(self.pairs) == 1:
-            (first, second), number = self.pairs[0], self.numbered(self.pairs[0])
+            first, second = self.pairs[0]
             difference = lead.number(abs(float(self.values[second, self.lead] - self.values[first, self.lead])))
             by = f"{lead.title} differs by {difference}{' points' * (lead.unit == '%')}"
-            return f"{(decided + left)[0]} on {over}: {by}, p = {self.p[number, self.lead]:.2g}."
+            return f"{(decided + left)[0]} on {over}: {by}, p = {self.p[0, self.lead]:.2g}."
         alike = f"the {len(self.systems)} systems" if self.against == "all" and not decided else f"{len(left):,} pairs"
         more = [f"{alike} cannot be distinguished"] if len(left) > 1 else left
         return f"By {lead.title} on {over}: {'; '.join(decided + more)}."
@@ -276,23 +263,15 @@ class Contest:
         """Return the rank of each system in each score, and how often it is the best."""
         places = [number for number, column in enumerate(self.columns) if column.better is not None]
         values, drawn = ranks(self.values, self.lower), ranks(self.drawn, self.lower)
-        names = [column.name for column in self.columns]
-        heads, cells = [], [values[:, place] for place in places]
-        if summed := next((each for each in RANKED.values() if set(each) <= set(names)), ()):
-            chosen = [names.index(name) for name in summed]
-            cells.insert(0, ranks(values[:, chosen].sum(axis=1, keepdims=True), np.array([True]))[:, 0])
-            titles = ", ".join(self.columns[place].title for place in chosen)
-            heads.append(Column("rank", "rank", "", 0, "lower", f"rank by the sum of the ranks in {titles}"))
-        measures = [self.columns[place] for place in places]
-        heads += [rank_column(column, f"rank by {column.title} alone") for column in measures]
+        heads = [rank_column(self.columns[place], f"rank by {self.columns[place].title} alone") for place in places]
         best = (drawn[:, :, self.lead] == 1) / (drawn[:, :, self.lead] == 1).sum(axis=1, keepdims=True)
         meaning = f"share of resamples in which it is the best by {self.columns[self.lead].title}"
         first = Column("first", "first", "%", 1, "higher", meaning)
         rows = [
-            (name, *(int(cell[number]) for cell in cells), float(best[:, number].mean()))
+            (name, *(int(rank) for rank in values[number, places]), float(best[:, number].mean()))
             for number, name in enumerate(self.systems)
         ]
-        order = np.argsort(cells[0], kind="stable").tolist()
+        order = np.argsort(values[:, self.lead], kind="stable").tolist()
         columns = (Column("system", "system"), *heads, first)
         return Table("ranks", "ranks", columns, tuple(rows[number] for number in order))
 
@@ -349,7 +328,7 @@ def compare_clips(
     against: Against = "all",
     lead: str | None = None,
 ) -> ScoreReport:
-    """Compare systems with labels, and with each other; of one system return the score with its intervals.
+    """Compare systems with labels, and with each other.
 
     The arguments are those of :func:`seldio.compare`, *score* is called with each system, and *draw* says how clips or
     rooms are resampled.
@@ -360,7 +339,7 @@ def compare_clips(
     """
     names, cases = system_names(systems), list[Case]()
     for name, path in zip(names, systems, strict=True):
-        with naming(name, len(names) > 1):
+        with naming(name):
             cases.append(score(path))
     clips = common([case.score.clips for case in cases])
     scores: list[Any] = [case.score.take(clips) for case in cases]
@@ -369,17 +348,11 @@ def compare_clips(
     if draw.over == "clips" and rooms >= FEWEST:
         text = f"clips of one room are alike: these intervals are about other clips of the same {rooms:,} rooms, and "
         alike.append(Notice("same-rooms", f"{text}--intervals over=rooms gives those about other rooms"))
-    if len(cases) == 1:
-        report = first.with_bootstrap(path_of(systems[0]), draw)
-        drawn, notices = dataclasses.asdict(draw), in_order([*report.notices, *alike])
-        signature = str(of_comparison([first.signature], drawn))
-        settings = drawn | dict(report.settings)
-        return dataclasses.replace(report, notices=notices, settings=settings, signature=signature)
     report = first.report("")
     columns = report.tables[0].columns[1:]
     deciding = measured(columns, lead or report.lead, "--lead")
     values = np.array([score.scores(np.ones((1, len(clips))))[0] for score in scores])
-    whole = tested(scores, values, draw, unit_of).take(slice(len(columns)))
+    whole = tested(scores, values, draw, unit_of)
     contest = Contest(
         names,
         columns,
