@@ -172,8 +172,6 @@ def test_groups() -> None:
         "scenes": 0.5,
     }
     assert {name: row["items"] for name, row in rows(report, "knowledge").items()} == {"common": 1, "not given": 2}
-    assert {name: row["chance"] for name, row in rows(report, "options").items()} == {"2": 0.5, "4": 0.25}
-    assert {name: row["items"] for name, row in rows(report, "instruction").items()} == {"01: one": 2, "02: two": 1}
     assert report.overall["chance"] == pytest.approx(1 / 3)
 
 
@@ -262,7 +260,7 @@ def test_each_way_of_reading_a_choice() -> None:
     assert shares == pytest.approx({name: report.overall[name] for name in shares})
     assert names(report) == {"missing": True, "letter-alone": True, "only-read": True}
     tables = {table.name for table in report.tables}
-    assert tables == {"overall", "replies", "assumptions", "task", "category", "difficulty", "options", "intervals"}
+    assert tables == {"overall", "replies", "assumptions", "task", "category", "difficulty", "intervals"}
 
 
 def test_odd_questions_are_told() -> None:

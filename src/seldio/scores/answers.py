@@ -175,8 +175,7 @@ def read_answers(
     items = _in_form(asked, "letter" if profile == "ruenvaqa" else "text") if asked is not None else None
     if items is None and not profile.startswith("jasco"):
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
-    notices: tuple[Notice, ...] = ()
-    outputs = _outputs(given)
+    outputs, notices = _outputs(given), list[Notice]()
     if options.join == "order":
         if any(row.id is not None for row in outputs):
             raise DataError("--join order is for predictions without ids, and these have some: use --join strict")
@@ -187,11 +186,10 @@ def read_answers(
                 "Write the ids of the questions"
             )
         pairs = zip(outputs, items or (), strict=True)
-        outputs, notices = [row.model_copy(update={"id": item.id}) for row, item in pairs], (*notices, _BY_ORDER)
-    return AnswerSides(items, outputs, profile, notices)
-
-
-_BY_ORDER = Notice("by-order", "the predictions have no ids and were joined to the questions line by line", grave=True)
+        outputs = [row.model_copy(update={"id": item.id}) for row, item in pairs]
+        text = "the predictions have no ids and were joined to the questions line by line"
+        notices.append(Notice("by-order", text, grave=True))
+    return AnswerSides(items, outputs, profile, tuple(notices))
 
 
 def _reading(path: Place, format: str | None) -> ItemReading:
@@ -203,28 +201,24 @@ def _reading(path: Place, format: str | None) -> ItemReading:
 
 def _check_sides(place: Place, given: ItemReading, asked: ItemReading | None) -> None:
     """Raise where predictions are none, or the reference holds no questions; the message says if they are swapped."""
-    answers = has_outputs(given)
-    questions = asked is None or asked.format.holds == "items"
-    if not answers and asked is not None and has_outputs(asked):
-        raise UsageError(
-            f"predictions and reference are swapped: {printable(given.path)} holds questions ({given.format.name}), "
-            f"{printable(asked.path)} predictions ({asked.format.name}). Write the predictions first, and the "
-            "questions after --reference"
-        )
-    for reading, right, wanted, option in (
-        (given, answers, "predictions", "--format"),
-        (asked, questions, "questions", "--reference-format"),
-    ):
-        if reading is not None and not right:
-            held = "questions" if reading.format.holds == "items" else "predictions"
-            key = OUTPUTS.get(reading.home)
-            without = f" without {key}" if wanted == "predictions" and key else ""
-            hint = f"if that is wrong, use {option}"
-            if reading is given and (advice := _keys_of_predictions(place, asked)):
-                hint = f"use {option} or --fields. {advice}"
+    name = printable(given.path)
+    if not has_outputs(given):
+        if asked is not None and has_outputs(asked):
             raise UsageError(
-                f"{printable(reading.path)} holds {held} ({reading.format.name}){without}, not {wanted}; {hint}"
+                f"predictions and reference are swapped: {name} holds questions ({given.format.name}), "
+                f"{printable(asked.path)} predictions ({asked.format.name}). Write the predictions first, and the "
+                "questions after --reference"
             )
+        key, advice = OUTPUTS.get(given.home), _keys_of_predictions(place, asked)
+        hint = f"use --format or --fields. {advice}" if advice else "if that is wrong, use --format"
+        held = "questions" if given.format.holds == "items" else "predictions"
+        without = f" without {key}" if key else ""
+        raise UsageError(f"{name} holds {held} ({given.format.name}){without}, not predictions; {hint}")
+    if asked is not None and asked.format.holds != "items":
+        raise UsageError(
+            f"{printable(asked.path)} holds predictions ({asked.format.name}), not questions; if that is wrong, use "
+            "--reference-format"
+        )
 
 
 def _advised(place: Place, advice: Callable[[bytes, str], str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from seldio.answers.matching import (
 from seldio.errors import DataError
 from seldio.formats.about import about
 from seldio.formats.items import LETTERS, option_place
-from seldio.geometry import Floats
+from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
@@ -171,53 +171,40 @@ class ChoiceCase:
     allow_missing: bool  # whether questions without prediction were let through
 
     @property
-    def options(self) -> list[int]:
-        """Return how many options each question has."""
-        return [len(item.options or ()) for item in self.joined.items]
-
-    @property
     def columns(self) -> tuple[Column, ...]:
         """Return the columns of every table: number of questions, each measure, chance."""
         return (ITEMS, *self.measures, CHANCE)
 
     @property
-    def labels(self) -> dict[str, list[str | None]]:
+    def labels(self) -> dict[str, list[str]]:
         """Return the groups of each question, by the name of the grouping."""
         items = self.joined.items
-        if self.profile != "ruenvaqa":
-            labels: dict[str, list[str | None]] = {}
+        named: dict[str, list[object]] = {}
+        if self.profile == "ruenvaqa":
+            named = {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}
+            named["knowledge"] = values = []
+            for item in items:
+                value: object = item.extra
+                for key in ("meta", "categories", "knowledge"):
+                    value = value.get(key) if isinstance(value, Mapping) else None
+                values.append(value)
+        else:
             for name in _GROUPS:
                 further = name not in ("task", "language")
-                values = [(item.extra or {}).get(name) if further else getattr(item, name) for item in items]
-                labels[name] = [value if isinstance(value, str) and value else None for value in values]
-            return labels
-        # of each instruction its number in order of appearance, its length, and how it ends
-        numbers: dict[str, int] = {}
-        knowledge, instructions = list[str | None](), list[str | None]()
-        for item in items:
-            value: object = item.extra
-            for key in ("meta", "categories", "knowledge"):
-                value = value.get(key) if isinstance(value, Mapping) else None
-            knowledge.append(value if isinstance(value, str) else None)
-            if item.instruction is None:
-                instructions.append(None)
-                continue
-            number = numbers.setdefault(item.instruction, len(numbers) + 1)
-            end = " ".join(item.instruction.split())
-            instructions.append(f"{number:02}: {end if len(end) <= 40 else '…' + end[-39:]}")
-        kinds = {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}
-        return kinds | {"knowledge": knowledge, "instruction": instructions}
+                named[name] = [(item.extra or {}).get(name) if further else getattr(item, name) for item in items]
+        groups = {name: [value if isinstance(value, str) else "" for value in each] for name, each in named.items()}
+        return {name: [value or "not given" for value in each] for name, each in groups.items() if any(each)}
 
     def right(self, column: Column) -> Floats:
         """Return which answers are right, a question that does not count being wrong."""
         return np.nan_to_num(self.measures[column])
 
-    def row(self, chosen: Sequence[int] | None = None) -> tuple[Cell, ...]:
+    def row(self, chosen: Ints | None = None) -> tuple[Cell, ...]:
         """Return the cells of :attr:`columns` over the questions with the numbers *chosen*; over all without."""
-        numbers = np.arange(len(self.said)) if chosen is None else np.asarray(chosen, dtype=np.intp)
+        numbers = np.arange(len(self.said)) if chosen is None else chosen
         parts = (values[numbers] for values in self.measures.values())
         shares = [float(part.mean()) if len(part) else math.nan for each in parts for part in [each[~np.isnan(each)]]]
-        counts = np.asarray(self.options, dtype=float)[numbers]
+        counts = np.array([len(item.options or ()) for item in self.joined.items], np.float64)[numbers]
         chance = float((1 / counts).mean()) if len(counts) and (counts > 0).all() else math.nan
         return (len(numbers), *shares, chance)
 
@@ -352,25 +339,18 @@ def tables(system: str, case: ChoiceCase) -> tuple[Table, ...]:
         rows += ((row["system"], *(published.cell(row, name) for name in measures)) for row in published.rows)
     overall = Table("overall", "overall", (Column("system", "system"), *case.columns), tuple(rows))
 
-    # a row for each label in alphabetical order, numbers by size; no table where no question has a label
-    all_labels, by_label = case.labels, list[Table]()
-    labelled: dict[str, Sequence[str | int | None]] = {**all_labels, "options": case.options}
-    for name, labels in labelled.items():
-        title = "by number of options" if name == "options" else f"by {name.replace('_', ' ')}"
-        groups: dict[Hashable, list[int]] = {}
-        for number, label in enumerate(labels):
-            groups.setdefault(label, []).append(number)
-        order = sorted(groups, key=lambda label: (label is None, label if isinstance(label, int) else 0, str(label)))
-        cells = tuple(("not given" if label is None else str(label), *case.row(groups[label])) for label in order)
-        columns = (Column(name, name.replace("_", " ")), *case.columns)
-        by_label += [Table(name, title, columns, cells)] if {*groups} - {None} else []
+    groups, by_label = case.labels, list[Table]()
+    for name, each in intervals.groups_of(groups).items():
+        title = name.replace("_", " ")
+        cells = tuple((label, *case.row(numbers)) for label, numbers in each.items())
+        by_label.append(Table(name, f"by {title}", (Column(name, title), *case.columns), cells))
 
     # the first measure and what is read, with intervals, over all questions and those of each label
     shown = [next(iter(case.measures)), READ]
     scored = np.flatnonzero(~np.isnan(case.measures[shown[0]])).tolist()
     values = np.stack([case.measures[column][scored] for column in shown], axis=1)
     clips = intervals.numbered(intervals.recording_of(case.joined.items[number]) for number in scored)
-    sets = intervals.groups_of({name: [labels[number] for number in scored] for name, labels in all_labels.items()})
+    sets = intervals.groups_of({name: [labels[number] for number in scored] for name, labels in groups.items()})
     sure = intervals.table(shown, values, clips, sets)
     return (overall, *replies.tables(case.states, case.measures[READ]), *by_label, sure)
 

@@ -181,12 +181,11 @@ def numbered(names: Iterable[Hashable]) -> Ints:
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
-def groups_of(labels: Mapping[str, Sequence[str | None]]) -> dict[str, dict[str, Ints]]:
+def groups_of(labels: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Ints]]:
     """Return the questions of each group, by the label of each question."""
     rows_of: dict[str, dict[str, list[int]]] = {}
     for grouping, names in labels.items():
         for number, name in enumerate(names):
-            if name is not None:
-                rows_of.setdefault(grouping, {}).setdefault(name, []).append(number)
+            rows_of.setdefault(grouping, {}).setdefault(name, []).append(number)
     groups = ((grouping, sorted(each.items())) for grouping, each in rows_of.items())
     return {grouping: {name: np.array(rows) for name, rows in each} for grouping, each in groups}

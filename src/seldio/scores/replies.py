@@ -9,6 +9,7 @@ import dataclasses
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,11 @@ _WHICH_OPTION = (
 )
 
 
+def _faults(most: int, verdict: Mapping[str, Any]) -> list[str]:
+    option = verdict.get("option")
+    return [] if type(option) is int and 0 <= option <= most else [f"option is no whole number from 0 to {most}"]
+
+
 def read_all(
     pairs: Sequence[tuple[Item, Prediction | None]], texts: Sequence[str], ask: Ask | None = None
 ) -> list[ReplyReading]:
@@ -60,7 +66,8 @@ def read_all(
         schema: dict[str, Any] = {"option": {"type": "integer", "minimum": 0, "maximum": len(options)}}
         numbered = "\n".join(f"{place}. {option}" for place, option in enumerate(options, 1))
         said = {"question": item.question, "options": numbered, "reply": texts[number]}
-        requests.append(make(item.id, "choice", _WHICH_OPTION, said, ReplySchema("choice", schema)))
+        form = ReplySchema("choice", schema, partial(_faults, len(options)))
+        requests.append(make(item.id, "choice", _WHICH_OPTION, said, form))
     for number, answer in zip(unread, ask(requests), strict=True):
         place = (answer.verdict or {}).get("option", 0)
         if place:

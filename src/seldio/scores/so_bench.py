@@ -296,7 +296,7 @@ _PROPERTIES["notes"] = {"type": "string", "default": ""}
 _TIME = re.compile(r"(?<![\w.,:])\d++(?>(?:[.,:]\d++)*)(?!\s*(?:°|deg|m\b|met(?:er|re)))", re.IGNORECASE)
 #: What is asked for is the same for all tasks; each reads some of it.
 _REPLIES = {task: ReplySchema("so-bench", _PROPERTIES, partial(faults, task=task)) for task in PUBLISHED}
-_OTHER = ReplySchema("so-bench", _PROPERTIES, lambda _: ())
+_OTHER = ReplySchema("so-bench", _PROPERTIES)
 
 
 def to_judge(request: AnsweredQuestion) -> JudgeRequest:
