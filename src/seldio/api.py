@@ -581,7 +581,7 @@ def score(
         DataError: predictions and reference do not fit together.
         SeldioError: the judge cannot be reached.
     """
-    from seldio.reports.tables import Notice, ScoreReport, worst_first
+    from seldio.reports.tables import worst_first
     from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
     from seldio.scores.resampling import Intervals
 
@@ -615,16 +615,10 @@ def score(
     }
     tables = {"by_clip": table in ("clips", "all"), "errors": table in ("errors", "confusions", "all")}
     if holds_answers(predictions, profile, formats["format"]):
-        from seldio.scores.answers import AnswerOptions, plan_answers, score_answers
+        from seldio.scores.answers import AnswerOptions, score_answers
 
-        options = _record(AnswerOptions, offered, tables)
-        if dry_run:
-            plan = Notice("dry-run", plan_answers(predictions, reference, options, **formats))
-            return ScoreReport(
-                str(getattr(predictions, "path", predictions)), profile or "", "a dry run", "", (), (plan,)
-            )
-        report = score_answers(predictions, reference, options, **formats)
-        return report if sort is None else worst_first(report, sort)
+        report = score_answers(predictions, reference, _record(AnswerOptions, offered, tables), **formats)
+        return report if sort is None or dry_run else worst_first(report, sort)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(predictions, reference)

@@ -60,7 +60,7 @@ def score_answers(
     format: str | None = None,
     reference_format: str | None = None,
 ) -> ScoreReport:
-    """Score a model's answers.
+    """Score a model's answers; in a dry run of a judge, report what asking it would take.
 
     Args:
         predictions: a file of predictions in any format of them.
@@ -87,8 +87,13 @@ def score_answers(
         settings = dataclasses.asdict(options.judge)
         server = Judge(settings.pop("model"), settings.pop("url"), **settings)
     with server if server is not None else contextlib.nullcontext():
-        tally = JudgeTally() if server is None else server.tally
-        case = counted_answers(sides, options, tally, None if server is None else server.ask)
+        tally, plan = JudgeTally() if server is None else server.tally, "no prediction needs a judge"
+        try:
+            case = counted_answers(sides, options, tally, None if server is None else server.ask)
+        except Planned as planned:
+            plan = str(planned)
+        if options.judge is not None and options.judge.dry_run:
+            return ScoreReport(system, sides.profile, "a dry run", "", (), (Notice("dry-run", plan),))
     report = case.report(system)
     report = dataclasses.replace(
         report,
@@ -335,19 +340,6 @@ def counted_answers(
 
 
 # --- the judge -------------------------------------------------------------------------------------
-
-
-def plan_answers(predictions: Place, reference: Place | None, options: AnswerOptions, **formats: str | None) -> str:
-    """Return what asking the judge would take: calls and tokens; nothing is asked.
-
-    Raises:
-        UsageError: as :func:`score_answers`.
-    """
-    try:
-        score_answers(predictions, reference, options, **formats)
-    except Planned as planned:
-        return str(planned)
-    return "no prediction needs a judge"
 
 
 def imported(path: str, tally: JudgeTally) -> SoBenchJudge:

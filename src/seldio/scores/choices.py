@@ -234,15 +234,18 @@ class ChoiceCase:
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""
         joined, differ = self.joined, len(self.joined.conflicting)
-        notices: list[Notice] = []
-        for name, noun, ids, grave in (
-            ("missing", "question", joined.missing, True),
-            ("surplus", "prediction", joined.surplus, False),
-            ("repeated", "question", joined.repeated, differ > 0),
-        ):
-            texts = _JOINED[name]
-            text = texts.get(self.profile, texts[""]).format(ids=listed(ids, 3), differ=f"{differ:,}")
-            notices += counted(name, len(ids), noun, text, grave)
+        names = [listed(ids, 3) for ids in (joined.surplus, joined.repeated)]
+        missed = "without prediction: counted as wrong"
+        if OFFICIAL in self.measures:
+            missed = "without prediction: the official script skips them; “over all” counts them as wrong"
+        elif self.profile == "ruenvaqa":
+            missed += "; for MERA's server the whole task then scores 0"
+        twice = f"with several predictions ({names[1]}), {differ:,} of which differ: the last one counts"
+        notices = [
+            *counted("missing", len(joined.missing), "question", missed, True),
+            *counted("surplus", len(joined.surplus), "prediction", f"without question ({names[0]}) not counted"),
+            *counted("repeated", len(joined.repeated), "question", twice, differ > 0),
+        ]
         return in_order([*notices, *_noticed(self)])
 
     def report(self, system: str) -> ScoreReport:
@@ -356,26 +359,6 @@ def tables(system: str, case: ChoiceCase) -> tuple[Table, ...]:
 
 
 # --- what there is to know -------------------------------------------------------------------------
-
-#: What is told of the join, by its name: of what, and the text for each profile, that of others under "".
-_JOINED = {
-    "missing": {
-        "": "without prediction: the official script silently skips them, and its “No prediction count” is always 0; "
-        "“over all” counts them as wrong",
-        # its organisers have not published their program
-        "dcase2026-task5": "without prediction: counted as wrong",
-        "ruenvaqa": "without prediction, counted as wrong here; for MERA's server the whole task then scores 0",
-    },
-    "surplus": {
-        "": "without question not counted: {ids}",
-        "ruenvaqa": "without question ({ids}) not counted; MERA's server ignores them too",
-    },
-    "repeated": {
-        "": "with several predictions, {differ} of which differ: the last one counts",
-        "ruenvaqa": "with several predictions ({ids}), {differ} of which differ: the last one counts, as on MERA's "
-        "server, which does not say so",
-    },
-}
 
 
 def _noticed(case: ChoiceCase) -> Iterator[Notice]:

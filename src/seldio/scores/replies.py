@@ -139,10 +139,9 @@ class ReplyVerdict:
     def record(self) -> dict[str, Cell]:
         """Return what differs from system to system."""
         verdict = "right" if self.right == 1 else "partly right" if self.right else "wrong"
-        if self.layer in OPEN.values():
-            verdict = self.layer
-        record: dict[str, Cell] = {"reply": self.reply, "read": self.read, "layer": self.layer, "verdict": verdict}
-        return record | {"doubt": self.doubt, **{f"by_{name}": mark for name, mark in self.marks.items()}}
+        verdict = self.layer if self.layer in OPEN.values() else verdict
+        record = {"reply": self.reply, "read": self.read, "layer": self.layer, "verdict": verdict, "doubt": self.doubt}
+        return record | {f"by_{name}": mark for name, mark in self.marks.items()}
 
 
 def verdict_of(
@@ -191,15 +190,8 @@ def write(path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerd
     lines = []
     for row in rows:
         item = row[0].item
-        record: dict[str, object] = {
-            "id": item.id,
-            "audio": item.audio,
-            "task": item.task,
-            "question": item.question,
-            "options": item.options,
-            "answer": item.answer,
-            "profile": profile,
-        }
+        asked = ("id", "audio", "task", "question", "options", "answer")
+        record = {name: getattr(item, name) for name in asked} | {"profile": profile}
         if len(lists) == 1:
             record |= row[0].record()
         else:
