@@ -443,8 +443,9 @@ def clip_sources(
     rows = dataset.rows
     names = rows.column("name").to_pylist()
     arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
-    recordings = [dataset.find_all(pc.coalesce(*(rows.table[field] for field in fields))) for fields in arrays]
-    videos = dataset.find_all(rows.table["video"])
+    columns = (pc.coalesce(*(rows.table[field] for field in fields)) for fields in (*arrays, ("video",)))
+    files = dataset.index.entries
+    *recordings, videos = [[files.get(path) for path in column.to_pylist()] for column in columns]
     labelled = set(dataset.events) if target is not None else set(names)
     for number, name in enumerate(names):
         missing = [
@@ -557,7 +558,7 @@ def question_sources(dataset: Dataset, audio: Arrays) -> WindowSources:
         return WindowSources([()] * len(dataset.items))
     heard = []
     for item, file in dataset.items.rows:
-        entries = [dataset.find(path, file) for path in item.audio]
+        entries = [dataset.index.lookup.find(path, file) for path in item.audio]
         if None in entries:
             raise DataError(
                 f"question {printable(item.id)} is about {printable(item.audio[entries.index(None)])}, which is "
