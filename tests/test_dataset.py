@@ -306,7 +306,6 @@ def test_the_signature_is_that_of_every_element(dataset: Any) -> None:
         ({"seconds": float("nan")}, "choose a multiple"),
         ({"seconds": 0}, "choose a multiple"),
         ({"hop": 1}, "set seconds="),
-        ({"target": "accdoas"}, "unknown target 'accdoas'"),
         ({"audio": "binaural"}, "unknown recordings 'binaural'"),
         ({"audio": "mic"}, "has no recording"),
         ({"video": (36, 18)}, "has no video"),

@@ -243,8 +243,7 @@ class Items(ArrowTable):
     """
 
     def __init__(self, rows: Sequence[ItemRow], predictions: str = "") -> None:
-        self.rows = rows
-        self.predictions = predictions
+        self.rows, self.predictions = rows, predictions
 
     def __repr__(self) -> str:
         return f"Items({plural(len(self), 'question')})"

@@ -216,10 +216,8 @@ class Index:
             clips[name] = row
         clips = clips | {clip: _loose(clip) for clip in self.whole_files if clip not in clips}
         for clip, row in clips.items() if self.own else ():
-            file = next(iter(row.files.values()), None)
-            if file is None:
-                file = f"{posixpath.dirname(self.whole_files[clip].entry.name)}/{clip}.csv"
-            if self.own and (split := self.own.split(file.removeprefix("/"))) is not None:
+            names = [*row.files.values()] or [f"{posixpath.dirname(self.whole_files[clip].entry.name)}/{clip}.csv"]
+            if self.own and (split := self.own.split(names[0].removeprefix("/"))) is not None:
                 clips[clip] = row.model_copy(update={"split": split})
         return ClipTable.of(clips)
 
