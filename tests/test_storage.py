@@ -52,7 +52,7 @@ CLIPS = (("fold3_room4_mix001", "dev-train-tau"), ("fold3_room21_mix013", "dev-t
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small data set with all that there is: two arrays, videos, labels, a silent clip, questions, a licence."""
     folder = tmp_path_factory.mktemp("storage") / "starss23"
-    write_tree(folder, 3, seconds=2.0, clips=CLIPS)
+    write_tree(folder, 3, seconds=1.0, clips=CLIPS, size=(64, 32))
     silent = folder / "metadata_dev/dev-test-tau/fold4_room9_mix004.csv"
     silent.write_bytes(b"")
     (folder / "LICENSE").write_bytes(b"as you like\r\n")
