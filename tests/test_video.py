@@ -60,9 +60,8 @@ KINDS: dict[str, dict[str, Any]] = {
 
 @functools.cache
 def made(kind: str) -> bytes:
-    if "codec" in KINDS[kind] or "x264-params" in KINDS[kind]:
-        return make(**KINDS[kind])
-    return make(**KINDS[kind], preset="veryfast")
+    quick = {} if KINDS[kind].keys() & {"codec", "x264-params"} else {"preset": "veryfast"}
+    return make(**KINDS[kind], **quick)
 
 
 def decoded(data: bytes) -> list[int]:
@@ -287,16 +286,16 @@ def test_addresses_are_names_of_files() -> None:
             Video(name)
 
 
-def test_huge_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(videos, "MOST_PIXELS", 192 * 96 - 1)
-    with pytest.raises(NotVideo, match="pictures have 192 × 96 pixels, over 18,431"):
-        Video(io.BytesIO(made("mp4")))
-
-
-def test_too_many_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seldio.media.video.MOST_FRAMES", 59)
-    with pytest.raises(NotVideo, match="over 59 pictures"):
-        Video(io.BytesIO(made("mp4")))
+def test_what_no_video_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, most, why in (
+        ("MOST_PIXELS", 192 * 96 - 1, "pictures have 192 × 96 pixels, over 18,431"),
+        ("MOST_FRAMES", 59, "over 59 pictures"),
+        ("_MOST_TICKS", 1, "time stamps are implausible"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(videos, limit, most)
+            with pytest.raises(NotVideo, match=why):
+                Video(io.BytesIO(made("mp4")))
 
 
 @settings(max_examples=examples(60))
