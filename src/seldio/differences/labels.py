@@ -90,9 +90,8 @@ def version_rows(
         start, stop = (np.rint(to_numpy(table[name]) * MICRO).astype(np.int64) for name in ("onset", "offset"))
     named_classes, row = class_keys(table)
     class_list = vocabulary(classes)
-    label = np.array(
-        [labels[class_list.label(n) if n is not None else name or ""] for n, name in named_classes], np.int64
-    )[row]
+    numbers = [labels[class_list.label(n) if n is not None else name or ""] for n, name in named_classes]
+    label = np.array(numbers, np.int64)[row]
     source = np.full(table.num_rows, NO_SOURCE, np.int64)
     if "source" in compared and has(table, "source"):
         source = to_numpy(pc.fill_null(table["source"], NO_SOURCE)).astype(np.int64)
@@ -416,10 +415,10 @@ def _matched(old: EventTable, new: EventTable) -> Iterator[tuple[int, int, Ints,
     worth = np.where(likely, 1 + overlap + alike + np.clip(1 - degrees / 180, 0, 1), 0)
     (i,), (j,) = solved(-worth[np.newaxis])
     order = np.argsort(pair, kind="stable")
+    a, b, pair = a[order], b[order], pair[order]
     for before, after in zip(i.tolist(), j.tolist(), strict=True):
         if likely[before, after]:
-            number = before * len(new) + after
-            shared = order[slice(*pair[order].searchsorted([number, number + 1]))]
+            shared = slice(*pair.searchsorted([before * len(new) + after, before * len(new) + after + 1]))
             yield before, after, a[shared], b[shared]
 
 
@@ -442,7 +441,9 @@ def _happened(was: Rows, now: Rows, within: Mapping[str, float], names: Sequence
         if (np.abs(turns - np.median(turns)) <= within["azimuth"]).all():
             happened["turned"] = f"azimuth {was['azimuth'][0]:g}° to {now['azimuth'][0]:g}°"
     if not happened and {"azimuth", "elevation"} & {*changed}:
-        happened["moved"] = f"by {np.median(np.nan_to_num(_angles(was, now))):.1f}° (median)"
+        angles = _angles(was, now)
+        measured = angles[~np.isnan(angles)]
+        happened["moved"] = f"by {np.median(measured) if len(measured) else 0:.1f}° (median)"
     for field in changed:
         if field not in ("azimuth", "elevation"):
             happened[field] = f"{FIELDS[field]} {_mean(was[field])} to {_mean(now[field])}"
