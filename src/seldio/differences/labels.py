@@ -482,20 +482,20 @@ class ChangedClip:
 
 
 def compared_part(
-    part: SharedPart, *, classes: tuple[str, str], hops: tuple[Fraction, Fraction], columns: Sequence[str]
+    part: SharedPart, *, layouts: Sequence[LabelFormat], columns: Sequence[str]
 ) -> tuple[list[ChangedClip], Faults, Faults]:
-    """Return the changed clips of *part*, and the errors in both versions; *hops*: seconds between their frames.
+    """Return the changed clips of *part*, and the errors in both versions, which have these *layouts*.
 
     Raises:
         InvalidData: something in a file cannot be read.
     """
     (before, amiss), (after, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
-    tables, hop = _alike((before, after), hops)
+    tables, hop = _alike((before, after), [layout.hop for layout in layouts])
     index = {clip: number for number, clip in enumerate(part.clips)}
     labels, furthers = (defaultdict[Any, int](itertools.count().__next__) for _ in range(2))
     old, new = (
-        version_rows(table, index, vocabulary, labels, furthers, columns)
-        for table, vocabulary in zip(tables, classes, strict=True)
+        version_rows(table, index, layout.vocabulary, labels, furthers, columns)
+        for table, layout in zip(tables, layouts, strict=True)
     )
     same, names, whole = same_by_clip(old, new, len(part.clips)), list(labels), hop == Fraction(1, MICRO)
     # the rows of clips that differ, sorted by all columns, the clip first
@@ -515,9 +515,7 @@ def compared_part(
     return changed, amiss, wrong
 
 
-def _alike(
-    tables: Sequence[pa.Table | None], hops: tuple[Fraction, Fraction]
-) -> tuple[list[pa.Table | None], Fraction]:
+def _alike(tables: Sequence[pa.Table | None], hops: Sequence[Fraction]) -> tuple[list[pa.Table | None], Fraction]:
     """Return both tables with rows of one kind, and seconds of a tick of their times."""
     whole = [None if table is None or not table.num_rows else are_events(table) for table in tables]
     if True in whole and False not in whole:
@@ -556,9 +554,7 @@ def changed_clips(old: SideLabels, new: SideLabels, force: bool) -> list[Changed
     """
     compared = fields_of(old.fields) & fields_of(new.fields)
     columns = [name for name in ("source", *FIELDS) if name in compared]
-    layouts = old.layout, new.layout
-    classes, hops = ((layouts[0].vocabulary, layouts[1].vocabulary), (layouts[0].hop, layouts[1].hop))
-    work = partial(compared_part, classes=classes, hops=hops, columns=columns)
+    work = partial(compared_part, layouts=(old.layout, new.layout), columns=columns)
     parts = shared_parts(old, new, sorted(old.clips.keys() & new.clips.keys()))
     changed: list[ChangedClip] = []
     faults = Faults(), Faults()
