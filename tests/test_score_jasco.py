@@ -363,7 +363,6 @@ def test_a_judge_is_asked() -> None:
     assert {f"{item}/{n}" for item in range(1, 81) for n in range(1, 9)} - {"2/1"} == {each.id for each in asked}
     row = overall(report)["corrected"]
     assert (2 / 80, 2 / 640, 1 / 640) == pytest.approx((row["best_mean"], row["no_verdict"], row["neither"]))
-    assert "own-wording" in names(report)
     assert {"mode": "corrected", "vocabulary": "Both"} == report.settings
     with pytest.raises(SeldioError, match="replied to no request"):
         score(found[:8] + found[16:], allow_missing=True, judge=lambda requests: [Reply(each.id, None, failed=True) for each in requests])  # fmt: skip

@@ -542,12 +542,6 @@ class JascoCase:
             "number before it is used as it is"
         )
         notices += counted("other-scale", len(scales), "judge text", text, True)
-        if "vocabulary" in self.asked:
-            text = (
-                "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: "
-                "compare only systems that were judged by the same model in the same words"
-            )
-            notices.append(Notice("own-wording", text))
         return in_order(notices)
 
     def report(self, system: str) -> ScoreReport:

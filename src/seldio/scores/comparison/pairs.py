@@ -79,14 +79,6 @@ def naming(system: str) -> Iterator[None]:
         raise DataError(f"{printable(system)}: {error.text}") from None
 
 
-def same_systems(names: Sequence[str], same: Callable[[int, int], bool], what: str) -> Iterator[Notice]:
-    """Yield a notice on each pair of systems that are the *same* in all that is measured, and have *what* in common."""
-    for first, second in combinations(range(len(names)), 2):
-        if same(first, second):
-            text = f"{names[first]} and {names[second]} have {what}: the same rows, or differences that are not looked "
-            yield Notice("same-system", f"{text}at here. There is nothing to compare", grave=True, first=True)
-
-
 def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:
     """Return what all systems have, in the order of the first.
 
@@ -366,13 +358,7 @@ def compare_clips(
         np.any([score.weak(draw.over) for score in scores], axis=0),
         against,
     )
-    about = [
-        *same_systems(
-            names,
-            lambda a, b: np.array_equal(whole.drawn[:, a], whole.drawn[:, b], equal_nan=True),
-            "the same scores in every resample",
-        )
-    ]
+    about: list[Notice] = []
     missing = zip(names, (len(case.score.clips) - len(clips) for case in cases), strict=True)
     if more := ", ".join(f"{name} {count:,}" for name, count in missing if count):
         text = f"compared over the clips that all systems have; left out are clips of {more}"
