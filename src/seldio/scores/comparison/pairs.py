@@ -132,15 +132,6 @@ class Contest:
             raise UsageError(f"--against {self.against}: choose from all, first")
 
     @property
-    def test(self) -> str:
-        """Return which test the p-values are of."""
-        return f"paired permutation test over {self.over}"
-
-    def settings(self, draw: Resampling) -> dict[str, str | int | bool | None]:
-        """Return the settings of the comparison for a report."""
-        return {"against": self.against, "lead": self.columns[self.lead].name, **dataclasses.asdict(draw)}
-
-    @property
     def lower(self) -> Floats:
         """Return for each score whether lower is better."""
         return np.array([column.better == "lower" for column in self.columns])
@@ -205,7 +196,7 @@ class Contest:
                 if self.columns[place].better is not None:
                     p, raised = float(self.p[number, place]), float(self.raised[number, place])
                     rows.append((f"{name}: {self.columns[place].title}", p, raised, self.better(number, place)))
-        lead = self.columns[self.lead].title
+        lead, test = self.columns[self.lead].title, f"paired permutation test over {self.over}"
         holm_of = f"p-value with Holm's correction over all measures but {lead}, the lead, which needs none"
         if len(self.systems) > 2:
             holm_of = (
@@ -217,11 +208,11 @@ class Contest:
         )
         heads = (
             Column("test", "difference"),
-            Column("p", "p", "", 4, None, f"p-value of the {self.test}; 0.0000 is below 0.00005"),
+            Column("p", "p", "", 4, None, f"p-value of the {test}; 0.0000 is below 0.00005"),
             Column("p_holm", "p (Holm)", "", 4, None, holm_of),
             Column("better", "better", meaning=meaning),
         )
-        return Table("tests", f"{self.test}; {lead} decides", heads, tuple(rows))
+        return Table("tests", f"{test}; {lead} decides", heads, tuple(rows))
 
     def better(self, number: int, place: int) -> str:
         """Return which of a pair the tests call better in a score, where they do by the lead too."""
@@ -281,15 +272,16 @@ class Contest:
         matter most are repeated.
         """
         grave = [[notice for notice in notices if notice.grave or notice.first] for notices in every]
-        signature = of_comparison([signature for signature in signatures if signature], dataclasses.asdict(draw))
+        drawn, lead = dataclasses.asdict(draw), self.columns[self.lead].name
+        signature = of_comparison([signature for signature in signatures if signature], drawn)
         return dataclasses.replace(
             report,
             system=f"comparison of {plural(len(self.systems), 'system')}",
             tables=tuple(self.tables()),
             notices=in_order([*about, *said_of(self.systems, grave)]),
-            settings=self.settings(draw) | dict(report.settings),
+            settings={"against": self.against, "lead": lead, **drawn} | dict(report.settings),
             verdict=self.verdict(),
-            lead=self.columns[self.lead].name,
+            lead=lead,
             signature=str(signature),
         )
 
