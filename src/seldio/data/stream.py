@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from itertools import chain, islice
+from multiprocessing import context, sharedctypes
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -83,8 +84,7 @@ class Stream:
         self._stages: tuple[_Stage, ...] = ()
         # where the last pass is: elements of all shards before it, those that this shard has taken, and of how many
         self._epoch, self._cursor, self._taken, self._shards = 0, 0, 0, 1
-        self._resumed = False
-        self._worker_pass = (0, 0)  # process and epoch of the last shuffled pass in a worker
+        self._resumed, self._shared = False, SharedEpoch()
         self._register()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -110,23 +110,14 @@ class Stream:
         return f"Stream({', '.join([*parts, *(stage.name for stage in self._stages)])})"
 
     def __iter__(self) -> Iterator[Any]:
-        same_again = False
-        if self._seed is not None and _loader() is not None:
-            worker_pass = (os.getpid(), self._epoch)
-            same_again, self._worker_pass = worker_pass == self._worker_pass and not self._resumed, worker_pass
+        self._begin(self._shared.epoch(self._epoch))
         if not self._resumed:
             self._cursor = 0
         rank, worker = self._shares()
         self._resumed, self._taken, self._shards = False, 0, rank[0] * worker[0]
-        return self._elements(self._cursor, self._places(self._length - self._cursor, rank, worker), same_again)
+        return self._elements(self._cursor, self._places(self._length - self._cursor, rank, worker))
 
-    def _elements(self, cursor: int, places: Sequence[range], same_again: bool) -> Iterator[Any]:
-        if same_again:  # said by the first element: a worker that cannot begin a pass dies without a word
-            raise UsageError(
-                "a worker of a loader begins a second pass in the same order, as set_epoch() does not reach workers "
-                "that stay: use persistent_workers=False, or let the loader shuffle, as in "
-                "DataLoader(windows, shuffle=True, persistent_workers=True)"
-            )
+    def _elements(self, cursor: int, places: Sequence[range]) -> Iterator[Any]:
         length = self._length
         order: Any = range(length)
         if self._seed is not None:
@@ -154,6 +145,7 @@ class Stream:
         Raises:
             UsageError: as iterating does, where it is not clear who splits.
         """
+        self._begin(self._shared.epoch(self._epoch))
         left = self._length - (self._cursor if self._resumed else 0)
         number = sum(map(len, self._places(left, *self._shares())))
         for stage in self._stages:
@@ -222,6 +214,10 @@ class Stream:
         part = _checked(num_shards, index, "shard()")
         return self._with(_shard=part if self._shard is None else within(self._shard, part))
 
+    def shuffle(self, seed: int = 0) -> Self:
+        """Return a stream in an order that *seed* and the epoch decide, the same on every machine."""
+        return self._with(_seed=seed)
+
     def map(self, function: Callable[[Any], Any]) -> Self:
         """Return a stream with *function* on each element, or batch after :meth:`batch`; workers may pickle it."""
         name = f"map({getattr(function, '__qualname__', type(function).__qualname__)})"
@@ -253,14 +249,18 @@ class Stream:
 
     def _with(self, **changes: Any) -> Self:
         other = copy.copy(self)
-        vars(other).update(_worker_pass=(0, 0), **changes)
+        vars(other).update(_shared=SharedEpoch(self._epoch), **changes)
         return other
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the order of the following passes, here and in workers that are started later.
+        """Choose the order of the following passes, here and in workers that have been started with this stream.
 
         Another epoch than that of a loaded state begins anew.
         """
+        self._begin(epoch)
+        self._shared.choose(epoch)
+
+    def _begin(self, epoch: int) -> None:
         if epoch != self._epoch:
             self._epoch, self._resumed, self._cursor, self._taken = epoch, False, 0, 0
 
@@ -343,6 +343,65 @@ def _mixed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dty
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
+
+
+# --- what is done with the elements on their way ---------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class _Stage:
+    """A function of each value, or of each list of *size* values."""
+
+    name: str
+    function: Callable[[Any], Any]
+    size: int = 1
+    listed: bool = False  # whether the function is given lists
+    drop_last: bool = False  # leave out a last list that has fewer values
+
+    def __call__(self, counted: _Counted) -> _Counted:
+        counted = iter(counted)
+        while values := list(islice(counted, self.size)):
+            if len(values) == self.size or not self.drop_last:
+                inputs = [value for _, value in values]
+                yield values[-1][0], self.function(inputs if self.listed else inputs[0])
+
+
+# --- batches ---------------------------------------------------------------------------------------------
+
+
+class SharedEpoch:
+    """The epoch of a stream, in memory that it shares with its copies in worker processes.
+
+    Workers that stay for several passes have a copy of the stream, whose owner chooses the epochs. Copies made
+    otherwise have an epoch of their own.
+    """
+
+    def __init__(self, epoch: int = 0) -> None:
+        self._times = 0
+        try:
+            self._cells: Any = sharedctypes.RawArray("q", [0, epoch])
+        except OSError:  # nowhere to put it; then workers keep their first epoch
+            self._cells = [0, epoch]
+
+    def __getstate__(self) -> dict[str, Any]:
+        if context.get_spawning_popen() is not None:
+            return vars(self)
+        return {"_epoch": self._cells[1]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state if "_cells" in state else vars(SharedEpoch(state["_epoch"])))
+
+    def choose(self, epoch: int) -> None:
+        """Choose the epoch here and in the workers."""
+        self._cells[1] = epoch
+        self._times = self._cells[0] = self._cells[0] + 1
+
+    def epoch(self, present: int) -> int:
+        """Return the epoch that another process has chosen since this was last called; *present* if none has."""
+        if self._times == self._cells[0]:
+            return present
+        self._times = self._cells[0]
+        return int(self._cells[1])
 
 
 # --- what is done with the elements on their way ---------------------------------------------------------
