@@ -128,6 +128,16 @@ def test_select_keeps_what_meets_all_conditions(dataset: Any, wanted: dict[str, 
     )
 
 
+def test_statistics_count_everything(dataset: Any) -> None:
+    found = dataset.statistics()
+
+    assert {"dev-test-tau": 1, "dev-train-sony": 1, "dev-train-tau": 1} == found["splits"]
+    assert {"foa": 3, "metadata": 3} == found["files"]
+    assert (1, 9, 8) == (found["events"]["silent_clips"], found["events"]["rows"], found["events"]["events"])
+    assert {"1": 3, "2": 1, "4": 1} == found["events"]["overlaps"]
+    assert 0.5 == found["events"]["active_seconds"]
+
+
 def test_an_archive_gives_the_same(root: Path, tmp_path: Path) -> None:
     place = shutil.make_archive(str(tmp_path / "starss23"), "zip", root)
     expected = seldio.open(root).windows(seconds=0.5, target="rows")

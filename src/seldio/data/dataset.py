@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 from functools import cached_property
 from inspect import signature
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import pyarrow as pa
 
@@ -16,6 +17,7 @@ from seldio import formats
 from seldio.catalogues import Catalogue
 from seldio.catalogues.look import named_like_labels
 from seldio.catalogues.trees import TYPES
+from seldio.check.facts import label_counts
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.index import Index, Media, holds_predictions
 from seldio.errors import UsageError
@@ -192,6 +194,36 @@ class Dataset:
             raise UsageError(f"windows have no option {name}{hint}")
         return Windows(self, **options)
 
+    def statistics(self) -> dict[str, Any]:
+        """Count clips, splits, rooms and files, of the labels' classes and overlaps, and of the questions' tasks.
+
+        Reads all labels and questions.
+
+        Raises:
+            InvalidData: the first thing wrong, with file, line and column.
+        """
+        rows = self.rows
+        counts: dict[str, Any] = {"layout": self.layout, "clips": len(rows)}
+        counts |= {f"{field}s": _counts(rows.column(field).to_pylist()) for field in ("split", "room")}
+        files = {field: len(rows) - rows.table[field].null_count for field in (*RECORDINGS, "metadata", "video")}
+        counts["files"] = {field: files[field] for field in sorted(files) if files[field]}
+        if self.events:
+            table = self.events.table()
+            counts["events"] = {
+                "silent_clips": len(self.events) - len(pc.unique(table["clip"])),
+                "rows": table.num_rows,
+                **label_counts(table, self.events.hop, self.events.vocabulary),
+            }
+        if self._questions:
+            counts["items"] = {
+                "rows": len(self._questions),
+                **{
+                    f"{field}s": _counts(getattr(item, field) for item in self._questions)
+                    for field in ("task", "split")
+                },
+            }
+        return counts
+
     @property
     def rows(self) -> ClipTable:
         """The chosen clips by name."""
@@ -221,6 +253,11 @@ def _meets(value: object, wanted: Collection[str | int]) -> bool:
     if isinstance(value, str):
         return any(value == text or value.startswith(f"{text}-") or fnmatchcase(value, text) for text in texts)
     return value in wanted or (isinstance(value, int) and any(t.isdecimal() and int(t) == value for t in texts))
+
+
+def _counts(values: Iterable[Any]) -> dict[str, int]:
+    counts = Counter(value for value in values if value is not None)
+    return {str(value): counts[value] for value in sorted(counts)}
 
 
 def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> Dataset:
