@@ -209,61 +209,6 @@ def inverted(raw: Floats) -> tuple[int, ...]:
     return tuple(np.flatnonzero(signs < 0).tolist()) if consistent else ()
 
 
-class Gain(NamedTuple):
-    """Something that may be wrong with the level of a channel of FOA."""
-
-    channel: int  # its number (from 0): W, Y, Z, X
-    decibels: float  # by which it is too loud; 0 if it is W
-
-
-#: What is tried: 3 dB of W is FuMa, 4.8 dB N3D. Gains of less than 3 dB may be the room's.
-GAINS = (
-    *(Gain(0, sign * step) for step in (1.5, 3) for sign in (1, -1)),
-    *(Gain(channel, sign * 2.4) for channel in (1, 2, 3) for sign in (1, -1)),
-    *(Gain(channel, sign * step) for channel in range(4) for step in (4.8, 6, 7.5, 9, 12, 15) for sign in (1, -1)),
-    *(Gain(channel, 0.0) for channel in (1, 2, 3)),
-)
-#: Label frames of a block, in which the levels of channels are compared in groups of so many bands; fewest blocks.
-_LEVELLED, _GROUP, _FEWEST = 10, 3, 5
-
-
-def unlike(field: SoundField) -> Floats | None:
-    """Measure how far the levels of W, Y, Z, X are from what a sound field permits, and without each of :data:`GAINS`.
-
-    In SN3D, the power of a plane wave in Y, Z and X together is that in W, wherever it comes from (Merimaa and Pulkki,
-    2005). So it is for any waves that are independent of each other, in each block of time and band: a channel with
-    another gain breaks this as often as sound comes from its side, and no room does. The quietest fifth of the blocks
-    does not count.
-
-    Returns:
-        The mean of ``|Y² + Z² + X² - W²| / (Y² + Z² + X² + W²)`` over blocks, as the channels are and after each
-        change is undone: shape (1 + gains,), from 0 to 1; None where too little is heard.
-    """
-    count = len(field) // _LEVELLED
-    if count < _FEWEST or not np.diagonal(field.covariance[:, :-1].sum(axis=(0, 1), dtype=np.float64)).all():
-        return None  # too short, or a channel is silent
-    power = np.diagonal(field.covariance[: count * _LEVELLED], axis1=2, axis2=3).astype(np.float64)
-    power = power.reshape(count, _LEVELLED, -1, 4).sum(axis=1)[:, : power.shape[1] // _GROUP * _GROUP]
-    power = power.reshape(count, -1, _GROUP, 4).sum(axis=2)
-    total = power.sum(axis=2)
-    if total.any(axis=1).sum() < _FEWEST:
-        return None
-    blocks = power[
-        (total >= np.quantile(total, 0.2, axis=0)) & (total > 1e-5 * total.max(axis=0))
-    ]  # not rounded silence
-
-    def mean(levels: Floats) -> float:
-        directed = levels[:, 1:].sum(axis=1)
-        return float(np.mean(np.abs(directed - levels[:, 0]) / (directed + levels[:, 0])))
-
-    means = [mean(blocks)]
-    for channel, decibels in GAINS:
-        gains = np.ones(4)
-        gains[channel] = 10 ** (-decibels / 10)
-        means.append(mean(blocks * gains if decibels else blocks[:, [channel, *np.delete(np.arange(4), channel)]]))
-    return np.array(means)
-
-
 # --- which array recordings are of, and what their folders and names say ------------------------------------
 
 #: What each array is called in short.

@@ -26,7 +26,6 @@ from seldio.files.sources import Lookup
 from seldio.findings import Finding, Heard, Sink
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
-from seldio.media.intensity import GAINS
 from seldio.parallel import parallel_map
 from seldio.rules import ERROR, WARNING, findings
 from seldio.rules.base import Labels
@@ -36,7 +35,6 @@ from seldio.rules.deep_pieces import (
     FURTHEST,
     MARGIN,
     AudibleFrames,
-    Floats,
     LabelFrames,
     Other,
     Pieces,
@@ -202,7 +200,6 @@ class Fit:
     sound_frames: AudibleFrames  # the measurements
     pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
     verdict: Verdict | None  # why directions differ
-    unlike: Floats | None  # of FOA, how far its levels are from a sound field (:func:`seldio.media.intensity.unlike`)
     evidence: pd.DataFrame  # how far labels and audio are apart where a single source is labelled
 
     @property
@@ -442,16 +439,13 @@ def judged(
     field: SoundField,
 ) -> Fit:
     """Return the :class:`Fit` of a recording, from its sound field."""
-    from seldio.media.intensity import unlike
-
     count = len(field) + FURTHEST
     labels = label_frames(rows.frame, rows.azimuth, rows.elevation, rows.event, count)
     directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
     by_reference = pieces(labels, directions)
     verdict = judge(by_reference, format) if taken is None and not turned else None
     sound, errors = sound_frames(directions[0], field.activity()), evidence_of(labels, directions[0])
-    levels = unlike(field) if format == "foa" else None
-    measured = taken, turned, labels, sound, by_reference, verdict, levels, errors
+    measured = taken, turned, labels, sound, by_reference, verdict, errors
     return Fit(clip, rows, recording, place, format, *measured)
 
 
@@ -540,31 +534,25 @@ def azimuths_rotated(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
     return directions("rotated", fits, finding)
 
 
+#: Why channels look like the other array.
+_LIKE = {
+    "mic": "they are equally loud and nearly identical at low frequencies",
+    "foa": "the first is as loud as the others together, and they differ at low frequencies",
+}
+
+
 def channels_exchanged(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
-    return directions("order", fits, finding)
-
-
-def channels_inverted(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    yield from directions("order", fits, finding)
     yield from directions("inverted", fits, finding)
-    capsules = []
-    for fit in fits.all:
-        if fit.turned and fit.taken is None:
-            numbers = listed([str(channel + 1) for channel in fit.turned])
-            what = f"channel {numbers} is" if len(fit.turned) == 1 else f"channels {numbers} are"
-            capsules.append((fit, f"{what} inverted relative to the rest", "use the original"))
-    yield from fits.symptoms(capsules, finding)
-
-
-def other_array(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
-    why = {
-        "mic": "they are equally loud and nearly identical at low frequencies",
-        "foa": "the first is as loud as the others together, and they differ at low frequencies",
-    }
     symptoms = []
     for fit in fits.all:
         if fit.taken is not None:
-            what = f"the channels look like {fit.taken.upper()}, not {fit.format.upper()}: {why[fit.taken]}"
+            what = f"the channels look like {fit.taken.upper()}, not {fit.format.upper()}: {_LIKE[fit.taken]}"
             symptoms.append((fit, what, f"use the {fit.format.upper()} recording"))
+        elif fit.turned:
+            numbers = listed([str(channel + 1) for channel in fit.turned])
+            what = f"channel {numbers} is" if len(fit.turned) == 1 else f"channels {numbers} are"
+            symptoms.append((fit, f"{what} inverted relative to the rest", "use the original"))
     yield from fits.symptoms(symptoms, finding)
 
 
@@ -677,76 +665,15 @@ def _outcome(fit: Fit, heard: Heard, blamed: bool) -> tuple[str, str | None]:
     return "fits", f"but {', and '.join(remarks)}" if remarks else None
 
 
-# --- levels of FOA, which need no labels -------------------------------------------------------------------------
-
-#: To be named, a wrong gain leaves at most this part of what is unlike a sound field: of a clip, of four or more.
-_LEFT, _LEFT_TOGETHER = 0.5, 0.65
-#: Decibels by which W is quieter in FuMa, at most (in N3D the other three are 4.8 dB louder); what a room may do.
-_FUMA, _SMALL = 3.9, 3.0
-#: Another gain that leaves at most this many times as much is named as well.
-_NEARLY = 1.3
-
-
-def foa_gains(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
-    intact = [fit for fit in fits.all if fit.intact and (fit.verdict is None or fit.verdict.cause.kind != "order")]
-    levels = [(fit, fit.unlike) for fit in intact if fit.unlike is not None]
-    alone = [(fit, gain) for fit, unlike in levels if (gain := _gain(unlike, _LEFT)) is not None]
-    every = _gain(np.mean([unlike for _, unlike in levels], axis=0), _LEFT_TOGETHER) if len(levels) >= MANY else None
-    if every is not None:
-        differ = [(fit, gain) for fit, gain in alone if gain[0] != every[0]]
-        count = len(alone) - len(differ)
-        message = f"in all {len(levels):,} FOA recordings together, {every[0]}{every[1]} ({count:,} show it alone)"
-        yield finding(fits.collection.path, message, every[2])
-        alone = differ if 2 * count > len(levels) else alone
-    for fit, (what, rival, hint) in alone:
-        yield finding(fit.recording, f"{fit.file}: {what}{rival}", hint)
-
-
-def _gain(unlike: Floats, limit: float) -> tuple[str, str, str] | None:
-    """Return in words which gain explains best what is unlike a sound field, its rival, and what to do.
-
-    None if none does so well. Where all sound comes from one side, two gains may do so nearly as well.
-    """
-    best, *others = np.argsort(unlike[1:], kind="stable").tolist()
-    if unlike[1 + best] >= limit * unlike[0] or 0 < abs(GAINS[best].decibels) < _SMALL:
-        return None
-    what, hint = _gain_explained(*GAINS[best])
-    most = min(limit * unlike[0], _NEARLY * unlike[1 + best])
-    near = [number for number in others if unlike[1 + number] < most and GAINS[number].channel != GAINS[best].channel]
-    rival = next((number for number in near if not 0 < abs(GAINS[number].decibels) < _SMALL), None)
-    return what, "" if rival is None else f" (nearly as likely: {_gain_explained(*GAINS[rival])[0]})", hint
-
-
-def _gain_explained(channel: int, decibels: float) -> tuple[str, str]:
-    """Return a gain in words, and what to do."""
-    name, size = f"channel {channel + 1} ({'WYZX'[channel]})", f"about {abs(decibels):g} dB"
-    if not decibels:
-        what = f"{name} sounds like W: it is as loud as the other three together"
-        return what, "put the channels in order W, Y, Z, X"
-    if channel:
-        side = "louder" if decibels > 0 else "quieter"
-        what = f"{name} is {size} {side} than a sound field permits"
-        return what, "use the original, or undo the gain of the channel"
-    if decibels > 0:
-        return f"Y, Z and X together are {size} quieter than W", "use the original, or undo the gain of W"
-    louder = f"Y, Z and X together are {size} louder than W"
-    if -decibels < _FUMA:
-        return f"{louder}: W of FuMa instead of SN3D?", "multiply W by the square root of 2, or use the original"
-    return f"{louder}: N3D instead of SN3D?", "divide Y, Z and X by the square root of 3, or use the original"
-
-
 DEEP_RULES = (
     azimuths_mirrored,
     elevations_upside_down,
     front_and_back_exchanged,
     azimuths_rotated,
     channels_exchanged,
-    channels_inverted,
-    other_array,
     labels_shifted,
     labels_of_another_clip,
     labels_fit_badly,
-    foa_gains,
 )
 
 

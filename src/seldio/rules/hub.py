@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from seldio.files import Entry
 from seldio.files.names import suffix_of
-from seldio.findings import Finding
+from seldio.findings import Finding, Severity
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
@@ -116,11 +116,10 @@ def hub_folder_files(folder: HubFolder, finding: MakeFinding) -> Iterator[Findin
         if count > MOST_IN_FOLDER:
             where = printable(name) or "the top folder"
             yield finding(folder.path, f"{count:,} files in {where}; the Hub allows {MOST_IN_FOLDER:,} per folder")
-
-
-def hub_repository_files(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
     if len(folder.files) > MOST_FILES:
-        yield finding(folder.path, f"{len(folder.files):,} files; the Hub recommends fewer than {MOST_FILES:,}")
+        message = f"{len(folder.files):,} files; the Hub recommends fewer than {MOST_FILES:,}"
+        hint = "--as parquet embeds them in a few large files"
+        yield dataclasses.replace(finding(folder.path, message, hint), severity=Severity.WARNING)
 
 
 def hub_card_unreadable(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
@@ -143,7 +142,6 @@ def hub_pattern_without_files(folder: HubFolder, finding: MakeFinding) -> Iterat
 
 HUB_RULES = (
     hub_folder_files,
-    hub_repository_files,
     hub_card_unreadable,
     hub_no_license,
     hub_pattern_without_files,
