@@ -270,13 +270,3 @@ def test_missing_bytes_are_counted_to_the_byte(cut: int, before: bytes, after: b
     header = len(data) - cut >= end - 1000  # it is there
     assert missing_bytes(stream) == (max(0, end - (len(data) - cut)) if header else 0)
     assert stream.tell() == 0
-
-
-@pytest.mark.parametrize(("channels", "expected"), [(1, [("QAI310", 2)]), (4, [])])
-def test_directions_of_one_channel(channels: int, expected: list[tuple[str, int]], tmp_path: Path) -> None:
-    rows: list[dict[str, Any]] = [
-        {"id": "1", "audio": ["a.wav"], "question": "What is heard?", "answer": "A bell."},
-        {"id": "2", "audio": ["a.wav"], "question": "Is the bell to the left or to the right?", "answer": "Left."},
-    ]
-    file = tree(tmp_path, rows, {"a.wav": wav(0.05, channels=channels)}, "qa.jsonl")
-    assert [(finding.code, finding.line) for finding in found(file)] == expected

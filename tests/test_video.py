@@ -399,7 +399,7 @@ def test_each_rule_finds_what_it_is_for(code: str, tmp_path: Path) -> None:
     assert mine.hint
 
     assert re.search(message, mine.message), mine.message
-    assert {finding.code for finding in found} <= {code}
+    assert {finding.code for finding in found} <= {code[:6]}
 
 
 def test_missing_pictures_are_told(tmp_path: Path) -> None:

@@ -379,9 +379,6 @@ QUESTIONS: dict[str, Maker] = {
     "QAI306": lambda: heard(at_16(20.5)),
     "QAI307": lambda: heard(at_16(2.0), start=1.0, end=2.5),
     "QAI309": lambda: {"qa/test.jsonl": lines([so_bench(1)])},
-    "QAI310": lambda: {"items.jsonl": lines([{
-        "id": "q1", "audio": ["a.wav"], "question": "What is the azimuth of the bell?", "answer": "30 degrees",
-    }]), "a.wav": at_16(channels=1)},
 }  # fmt: skip
 
 # --- archives, tables -------------------------------------------------------------------------------------------
@@ -434,19 +431,10 @@ def command(code: str, files: Files) -> str:
 # --- the Hub ------------------------------------------------------------------------------------------------------
 
 
-def card(*rows: tuple[str, str, str]) -> dict[str, Any]:
-    """The head of a card with configurations: name, split and path of each."""
-    files: dict[str, list[dict[str, str]]] = {}
-    for name, split, path in rows:
-        files.setdefault(name, []).append({"split": split, "path": path})
-    return {"license": "mit", "configs": [{"config_name": name, "data_files": some} for name, some in files.items()]}
-
-
 TABLE = {"labels.csv": b"x\n"}
 #: For each rule the files by name, or their sizes, and the head of the card.
 HUB: dict[str, Callable[[], tuple[dict[str, bytes | int], dict[str, Any] | None]]] = {
     "HUB101": lambda: ({f"audio/{n}.wav": 1 for n in range(10_001)}, {"license": "mit"}),
-    "HUB305": lambda: ({**TABLE}, card(("all", "train", "events*.csv"))),
     "HUB601": lambda: ({}, None),
     "HUB603": lambda: ({**TABLE}, {"pretty_name": "Four scenes"}),
 }  # fmt: skip

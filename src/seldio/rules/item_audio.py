@@ -21,7 +21,6 @@ from seldio.rules import Check
 from seldio.rules.collection import MANY, MakeFinding, probed
 from seldio.rules.item_table import ItemTable
 from seldio.schema.arrays import pc
-from seldio.tasks.specs import PUBLISHED
 from seldio.text import clipped, plural, printable
 
 if TYPE_CHECKING:
@@ -145,39 +144,6 @@ def audio_not_checked(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
         yield finding(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
 
 
-_HEARER = r"(you|the listener|the microphone)"
-#: Words of questions that ask for directions or distances and nothing else.
-_SPATIAL_WORDS = (
-    r"(?i)\b(azimuth|elevation|(which|what) direction|direction of arrival|how far|(to|on|from) (the|your|its) "
-    r"(left|right)|(left|right)[- ](hand )?(side|channel|ear)|left or right|right or left|clockwise|"
-    rf"(in front of|behind) {_HEARER})\b"
-)
-
-
-def direction_of_one_channel(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
-    mono = {recording.path for recording, probe in audio.readable if probe.channels == 1}
-    if not mono or audio.expected.get("channels") is not None:
-        return
-    # the questions that take directions or distances: by their task, their truth or their words
-    table, paths = audio.table.table, audio.table.paths
-    tasks = pa.array([task.name for task in PUBLISHED.values() if task.spatial])
-    spatial = pc.fill_null(pc.is_in(table["task"], value_set=tasks), False)
-    metas = table["answer_meta"].combine_chunks()
-    for name in ("azimuth_deg", "elevation_deg", "distance_m"):
-        spatial = pc.or_(spatial, pc.is_valid(pc.struct_field(metas, name)))
-    words = pc.fill_null(pc.match_substring_regex(table["question"], _SPATIAL_WORDS), False)
-    asked = pc.or_(spatial, words).to_numpy(zero_copy_only=False)
-    rows: dict[str, int] = {}
-    for number, row in zip(paths.name.tolist(), paths.row.tolist(), strict=True):
-        path = paths.names[number].removeprefix("./")
-        if asked[row] and path in mono:
-            rows.setdefault(path, row)
-    for path, row in [*rows.items()][:1]:
-        more = f", and {plural(len(rows) - 1, 'other recording')}" if len(rows) > 1 else ""
-        message = f"{clipped(path)} has 1 channel, but the question takes a direction or distance to answer{more}"
-        yield finding(row, "audio", message)
-
-
 def time_outside_audio(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     table, aside = audio.table, audio.expected.get("aside")
     lengths = {recording.path: probe.seconds for recording, probe in audio.readable if not probe.cut_off}
@@ -226,6 +192,5 @@ RECORDING_RULES = (
     audio_rate,
     audio_too_long,
     audio_not_checked,
-    direction_of_one_channel,
     time_outside_audio,
 )

@@ -135,23 +135,6 @@ def same_question_twice(table: ItemTable, finding: MakeFinding) -> Iterator[Find
         yield finding(rows, "question", message)
 
 
-def english_question(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    russian = pc.equal(table.column("language"), "ru")
-    if not pc.any(russian).as_py():
-        return
-    for row in rows_where(pc.and_(russian, pc.match_substring_regex(table.column("question"), _ENGLISH))):
-        question = table.value(row, "question")
-        latin, other = len(_LATIN.findall(question)), len(_CYRILLIC.findall(question))
-        if latin > 4 * other:
-            message = f"the question is in English ({latin / (latin + other):.0%} of its letters are Latin)"
-            yield finding(row, "question", message)
-
-
-#: What English questions have and names of classes do not.
-_ENGLISH = r"(?i)\b(?:what|which|who|whose|where|when|why|how|is|are|was|were|do|does|did|can)\b"
-_LATIN, _CYRILLIC = re.compile("[A-Za-z]"), re.compile("[\u0400-\u04ff]")
-
-
 def audio_id_of_another(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     if table.home not in PUBLIC:
         return
@@ -184,7 +167,6 @@ QUESTION_RULES = (
     empty_question,
     no_answer,
     same_question_twice,
-    english_question,
     audio_id_of_another,
 )
 PREDICTION_RULES = (repeated_prediction, empty_prediction)
