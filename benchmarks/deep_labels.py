@@ -130,7 +130,7 @@ def baseline(one: Fit) -> str:
     return _CANDIDATES[int(np.argmax(np.median(cosines, axis=1)))].kind
 
 
-_CANDIDATES = [cause for cause in causes("foa") if not cause.reference]
+_CANDIDATES = causes("foa")
 
 
 def tried(scene: Scene) -> dict[str, tuple[str, bool]]:

@@ -43,6 +43,8 @@ _WINDOW, _STEP = 0.040, 0.020
 _BLOCK = 100
 #: The share of label frames, the quietest, whose level counts as noise.
 _QUIET = 0.1
+#: The channels X, Y, Z: front, left, up.
+XYZ = [3, 1, 2]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,23 +81,17 @@ class SoundField:
         floor = np.maximum(self.noise, self.power.max(axis=0) * 1e-4 + 1e-30)  # digital silence is no noise
         return np.asarray(np.log10(np.clip(self.power / floor, 1.0, 1e3)).mean(axis=1))
 
-    def directions(self, reference: int = 0) -> Floats:
-        """Return the direction of the sound in each label frame, with the channel *reference* taken for W.
+    def directions(self) -> Floats:
+        """Return the direction of the sound in each label frame: front, left and up.
 
         Vectors, shape (label frames, 3), have lengths from 0 (diffuse, or noise) to 1 (one plane wave in all bands).
-        Their components belong to the channels :func:`others`: front, left and up where W is taken for W.
         """
         power = self.power[:, :, np.newaxis]
-        flow = self.covariance[:, :, reference, others(reference)].astype(np.float64)
+        flow = self.covariance[:, :, 0, XYZ].astype(np.float64)
         share = np.divide(2 * flow, power, out=np.zeros_like(flow), where=power > 0)
         direct = np.minimum(np.linalg.norm(share, axis=2, keepdims=True), 1.0)
         above = np.divide(self.noise[:, np.newaxis], power, out=np.ones_like(power), where=power > 0)
         return np.asarray((np.clip(1 - above, 0.0, 1.0) * direct * share).mean(axis=1))
-
-
-def others(reference: int) -> list[int]:
-    """Return the other channels: X, Y, Z (front, left, up) where *reference* is W; else W stands in for that one."""
-    return [channel for channel in (3, 1, 2, 0) if channel != reference]
 
 
 def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> SoundField:

@@ -198,7 +198,7 @@ class Fit:
     turned: tuple[int, ...]  # inverted channels (from 0), where that can be detected without labels
     label_frames: LabelFrames  # the labels
     sound_frames: AudibleFrames  # the measurements
-    pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
+    pieces: Pieces  # both together
     verdict: Verdict | None  # why directions differ
     evidence: pd.DataFrame  # how far labels and audio are apart where a single source is labelled
 
@@ -235,7 +235,7 @@ def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
         elsewhere, cause = other(fit.labels, clips, fit.sound_frames), fit.verdict.cause
         sound = dataclasses.replace(fit.sound_frames, direction=fit.sound_frames.direction @ cause.turn.T)
         turned = np.sum(evidence(fit.label_frames, sound))
-        better = elsewhere is not None and (cause.reference or elsewhere.likelihood > turned + MARGIN)
+        better = elsewhere is not None and elsewhere.likelihood > turned + MARGIN
         return elsewhere if better else None
     late, elsewhere = shift(fit.label_frames, fit.sound_frames), other(fit.labels, clips, fit.sound_frames)
     if late is None or elsewhere is None:
@@ -297,8 +297,8 @@ class Fits:
         """
         turns = np.stack((np.eye(3), cause.turn))
         siblings = [sibling for fit in fits for sibling in self.siblings(fit)]
-        evidences = [sibling.pieces[0].evidence(turns).sum(axis=1) for sibling in siblings]
-        return _better(*np.sum(evidences, axis=0)) if evidences and not cause.reference else None
+        evidences = [sibling.pieces.evidence(turns).sum(axis=1) for sibling in siblings]
+        return _better(*np.sum(evidences, axis=0)) if evidences else None
 
     def agree_in_time(self, fit: Fit, shown: Shift | Other) -> bool | None:
         """Return the same, where *fit* shows another time or clip."""
@@ -330,10 +330,10 @@ class Fits:
         """Causes that all recordings of a format share, from the places of all of them; combined if both agree."""
         faults: list[BlamedCause] = []
         for format in FORMATS:
-            fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
+            fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces)]
             if len(fits) < MANY:
                 continue
-            verdict = judge({of: joined([fit.pieces[of] for fit in fits]) for of in fits[0].pieces}, format)
+            verdict = judge(joined([fit.pieces for fit in fits]), format)
             if verdict is not None:
                 faults.append(BlamedCause(fits, verdict, self.agree(fits, verdict.cause)))
 
@@ -372,7 +372,7 @@ class Fits:
         explained |= {fit.labels for fit, _ in self.timings[0]}
         misfits: dict[str, tuple[Fit, float, float, int, bool]] = {}
         for fit in self.single:
-            pieces = fit.pieces[0]
+            pieces = fit.pieces
             frames = int(pieces.frames.sum())
             if not fit.intact or fit.labels in explained or pieces.support.sum() < _MUCH or frames < _FRAMES:
                 continue
@@ -441,11 +441,11 @@ def judged(
     """Return the :class:`Fit` of a recording, from its sound field."""
     count = len(field) + FURTHEST
     labels = label_frames(rows.frame, rows.azimuth, rows.elevation, rows.event, count)
-    directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
-    by_reference = pieces(labels, directions)
-    verdict = judge(by_reference, format) if taken is None and not turned else None
-    sound, errors = sound_frames(directions[0], field.activity()), evidence_of(labels, directions[0])
-    measured = taken, turned, labels, sound, by_reference, verdict, errors
+    directions = field.directions()
+    heard_alone = pieces(labels, directions)
+    verdict = judge(heard_alone, format) if taken is None and not turned else None
+    sound, errors = sound_frames(directions, field.activity()), evidence_of(labels, directions)
+    measured = taken, turned, labels, sound, heard_alone, verdict, errors
     return Fit(clip, rows, recording, place, format, *measured)
 
 
@@ -642,7 +642,7 @@ def _outcome(fit: Fit, heard: Heard, blamed: bool) -> tuple[str, str | None]:
             return "not heard", "there are no labels within the recording"
         if labels.alone.any():
             return "not heard", "no clear direction where one source is alone: noise, reverberation or silence"
-        if not len(fit.pieces[0]):
+        if not len(fit.pieces):
             return "not heard", "no label frame has a single direction"
         return "unclear", "several sources are active in all label frames"
     if heard.seconds < _SECONDS:
@@ -658,7 +658,7 @@ def _outcome(fit: Fit, heard: Heard, blamed: bool) -> tuple[str, str | None]:
         if mean is not None and (mean.low > _REMAINS or mean.high < -_REMAINS):
             remarks.append(f"{abs(mean.value):.0f}° {more if mean.value > 0 else less} remain")
     flips = np.stack([np.eye(3), *(np.diag(np.where(np.arange(3) == axis, -1.0, 1.0)) for axis in range(3))])
-    fits, *mirrored = fit.pieces[0].evidence(flips).sum(axis=1).tolist()
+    fits, *mirrored = fit.pieces.evidence(flips).sum(axis=1).tolist()
     for name, likelihood in zip(("front or back", "left or right", "elevation"), mirrored, strict=True):
         if fits - likelihood <= _AUDIBLE:
             remarks.append(f"{name} cannot be heard")
