@@ -403,7 +403,7 @@ EXAMPLES: dict[str, Maker] = AUDIO | LAYOUT | SUBMISSIONS | QUESTIONS | SAFETY
 
 #: What has to be named for it to be found.
 OPTIONS = {
-    **dict.fromkeys(("PRD111", "PRD112"), " --format ruenvaqa-submission"), "QAI213": " --format ruenvaqa",
+    "PRD111": " --format ruenvaqa-submission", "QAI213": " --format ruenvaqa",
     **dict.fromkeys((code for code in AUDIO if code >= "AUD2"), " --deep"),
 }  # fmt: skip
 
