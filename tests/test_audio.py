@@ -26,7 +26,7 @@ from seldio.catalogues.trees import read_tree
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import open_source
 from seldio.files.entries import plain_file
-from seldio.findings import Finding, Sink, raise_errors
+from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.media import recording as recordings
 from seldio.media.audio import BLOCK, NotAudio, probe, probe_entry, read_header
 from seldio.media.recording import Recording
@@ -298,10 +298,15 @@ def tree(root: Path, files: dict[str, bytes]) -> Path:
     return root
 
 
+#: What is said of recordings that are read all the same.
+MILDER = ("samples instead of", "has no length", "the last sample frame has only")
+
+
 def found(path: Path) -> list[Finding]:
     findings = [finding for finding in validate(path).findings if finding.code.startswith("AUD")]
     for finding in findings:
-        assert finding.severity is CATALOGUE[finding.code].severity
+        milder = any(words in finding.message for words in MILDER)
+        assert finding.severity is (Severity.WARNING if milder else CATALOGUE[finding.code].severity)
         assert "\n" not in finding.message + (finding.hint or "")
     return findings
 
@@ -365,12 +370,12 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
         "AUD102", "its last Ogg page is missing", {"a.ogg": between_pages(sound(noise(7.0), format="OGG", subtype="VORBIS"))},
     ),
     "cut off, RF64": ("AUD102", "1,000 bytes", {FOA: sound(format="RF64")[:-1_000]}),
-    "FLAC": ("AUD103", "contains FLAC, but its suffix is .wav", {FOA: sound(format="FLAC")}),
+    "FLAC": ("AUD101", "contains FLAC, but its suffix is .wav", {FOA: sound(format="FLAC")}),
     "48 kHz": ("AUD104", "has a rate of 48,000 Hz instead of 24,000 Hz", {FOA: sound(rate=48_000)}),
     "24 kHz in 2019": ("AUD104", "instead of 48,000 Hz", {"mic_dev/split1_ir0_ov1_1.wav": sound()}),
     "2 GHz": ("AUD104", "an impossible rate of 2,147,483,647 Hz", {"a.wav": WHOLE[:24] + b"\xff\xff\xff\x7f" + WHOLE[28:]}),
     "mono": ("AUD105", "has 1 channel, but FOA has 4", {FOA: sound(noise(1.0, 1))}),
-    "floats": ("AUD106", "has FLOAT samples instead of PCM_16", {FOA: sound(subtype="FLOAT")}),
+    "floats": ("AUD104", "has FLOAT samples instead of PCM_16", {FOA: sound(subtype="FLOAT")}),
     "labels behind the end": (
         "AUD107", "frame 10 begins at 1 s, but fold3_room4_mix002.wav ends at 1.000 s: 2 rows past its end",
         {FOA: sound(), LABELS: b"9,1,0,-50,30,200\n10,1,0,-50,30,200\n11,1,0,-50,30,200\n"},
@@ -379,8 +384,8 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
         "AUD108", "ends at 1.000 s (24,000 samples), but its MIC recording at 0.999 s (23,976)",
         {FOA: sound(), MIC: sound(noise(0.999, seed=1))},
     ),
-    "an open length": ("AUD109", "has no length", {FOA: OPEN}),
-    "half a frame": ("AUD109", "the last sample frame has only 6 of 8 bytes", {
+    "an open length": ("AUD102", "has no length", {FOA: OPEN}),
+    "half a frame": ("AUD102", "the last sample frame has only 6 of 8 bytes", {
         FOA: wav(bytes(range(1, 251)) + bytes(44), 1, 4, 16)}),
     "shorter than all of its split": (
         "AUD111", "has 10 s, but recordings of dev-train-tau have about 40 s to 540 s",
@@ -433,7 +438,7 @@ def test_what_a_folder_shares_is_said_once(tmp_path: Path) -> None:
 def test_recordings_of_questions_are_left_to_the_questions(tmp_path: Path) -> None:
     line = b'{"id": "1", "audio": ["a.wav"], "question": "When?", "answer": "now", "task": "x"}\n'
     report = validate(tree(tmp_path, {"items.jsonl": line, "a.wav": WHOLE[:-8]}))
-    assert [finding.code for finding in report.findings] == ["QAI303"]
+    assert [finding.code for finding in report.findings] == ["QAI302"]
     assert report.files == 1
     saved(tmp_path, WHOLE[:-8], FOA)
     assert codes(tmp_path) == ["AUD102"] * 2  # a data set with questions beside it is looked at whole
@@ -460,8 +465,8 @@ def test_odd_files_end_in_findings(shared: Path) -> None:
         for path in sorted(folder.rglob("*.wav")):
             for finding in validate(path).findings:
                 assert finding.code.startswith(("AUD1", "SAF")), finding
-    wanted = {"zero_rate": "AUD101", "data_size_ffffffff": "AUD109", "data_size_zero": "AUD101", "huge_rate": "AUD104",
-              "odd_block": "AUD109", "truncated_data": "AUD102", "png": "AUD101", "empty": "AUD101"}  # fmt: skip
+    wanted = {"zero_rate": "AUD101", "data_size_ffffffff": "AUD102", "data_size_zero": "AUD101", "huge_rate": "AUD104",
+              "odd_block": "AUD102", "truncated_data": "AUD102", "png": "AUD101", "empty": "AUD101"}  # fmt: skip
     for name, code in wanted.items():
         assert codes(shared / f"corpora/generated/media/{name}.wav") == [code], name
 

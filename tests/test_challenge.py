@@ -121,7 +121,7 @@ def test_a_meta_file_is_begun_and_never_overwritten(here: Path) -> None:
     assert done.systems[0].template
     begun = Path(f"{LABEL}.meta.yaml").read_text()
     assert yaml.safe_load(begun)["submission"]["label"] == LABEL
-    assert {finding.code for finding in done.report} == {"SUB216", "SUB226"}
+    assert {finding.code for finding in done.report} == {"SUB216", "SUB217"}
     Path(f"{LABEL}.meta.yaml").write_text(begun + "# mine\n")
     assert seldio.package("output", "x.zip", year=2023, label=LABEL).written == ()
     assert Path(f"{LABEL}.meta.yaml").read_text() == begun + "# mine\n"
@@ -255,7 +255,7 @@ def test_the_command_ends_with_what_it_found(here: Path) -> None:
 
     code, printed = run("--reference", "mix001..mix004")
     assert code == 1
-    assert "SUB226 error" in printed
+    assert "SUB217 error" in printed
     assert "x.zip not written for 1 error" in printed
     begun = Path(f"{LABEL}.meta.yaml")
     begun.write_text(filled(begun.read_text()))

@@ -183,13 +183,13 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "huge class": ({"category_id": 2**40}, "6:22: SYN212 category_id is 1099511627776, but must be a whole number of at most 32 bits", "1099511627776"),
     "score null": ({"score": None}, "7:16: SYN212 score is null, but must be a number", "null"),
     "distance list": ({"distance": []}, "8:19: SYN212 distance is an array, but must be a number", "[]"),
-    "segmentation null": ({"segmentation": None}, "9:23: SYN214 malformed segmentation: null instead of an array", "null"),
-    "a point too high": ({"segmentation": [[1]]}, "11:11: SYN214 malformed segmentation: 1 instead of a point", "1"),
-    "numbers for polygons": ({"segmentation": [1]}, "10:9: SYN214 malformed segmentation: 1 instead of an array of points", "1"),
-    "pairs": ({"segmentation": [[[1, 2]]]}, "11:11: SYN214 malformed segmentation: a point of 2 numbers, not x, y and energy", None),  # type: ignore[dict-item]
-    "true in a point": ({"segmentation": [[[1, 2, True]]]}, "14:13: SYN214 malformed segmentation: true instead of a coordinate", "true"),
-    "text in a point": ({"segmentation": [[[1, "2", 3]]]}, '13:13: SYN214 malformed segmentation: "2" instead of a coordinate', '"2"'),
-    "huge pixel": ({"segmentation": [[[2**60, 2, 3]]]}, "12:13: SYN214 malformed segmentation: 1152921504606846976 instead of a coordinate", None),  # type: ignore[dict-item]
+    "segmentation null": ({"segmentation": None}, "9:23: SYN212 malformed segmentation: null instead of an array", "null"),
+    "a point too high": ({"segmentation": [[1]]}, "11:11: SYN212 malformed segmentation: 1 instead of a point", "1"),
+    "numbers for polygons": ({"segmentation": [1]}, "10:9: SYN212 malformed segmentation: 1 instead of an array of points", "1"),
+    "pairs": ({"segmentation": [[[1, 2]]]}, "11:11: SYN212 malformed segmentation: a point of 2 numbers, not x, y and energy", None),  # type: ignore[dict-item]
+    "true in a point": ({"segmentation": [[[1, 2, True]]]}, "14:13: SYN212 malformed segmentation: true instead of a coordinate", "true"),
+    "text in a point": ({"segmentation": [[[1, "2", 3]]]}, '13:13: SYN212 malformed segmentation: "2" instead of a coordinate', '"2"'),
+    "huge pixel": ({"segmentation": [[[2**60, 2, 3]]]}, "12:13: SYN212 malformed segmentation: 1152921504606846976 instead of a coordinate", None),  # type: ignore[dict-item]
 }  # fmt: skip
 
 

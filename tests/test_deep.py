@@ -1,4 +1,4 @@
-"""Labels against audio (AUD301 to AUD312): what is planted is found and named, and nothing else is said."""
+"""Labels against audio (AUD301 to AUD310): what is planted is found and named, and nothing else is said."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ from seldio.media.encoding import render
 from seldio.media.intensity import SoundField, array_of, inverted, listen
 from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
-from seldio.rules import findings
-from seldio.rules.collection import Collection
-from seldio.rules.deep import DEEP_RULES, Fits, LabelledClip, judged, timing
+from seldio.rules.deep import LabelledClip, judged, timing
 from seldio.rules.deep_causes import judge, rotation
 from seldio.rules.deep_pieces import joined, label_frames, other, pieces, shift, sound_frames
 
@@ -153,7 +151,6 @@ def foa(*names: str) -> tuple[list[int], Any]:
         (("W", "X", "Y", "Z"), "order", "W, X, Y, Z (FuMa)"),
         (("W", "X", "Z", "Y"), "order", "W, X, Z, Y"),
         (("W", "Z", "Y", "X"), "order", "W, Z, Y, X"),
-        (("X", "Y", "Z", "W"), "order", "X, Y, Z, W"),
         (("W", "-Y", "Z", "X"), "mirrored", "left and right"),
         (("W", "Y", "-Z", "X"), "flipped", "up and down"),
         (("W", "Y", "Z", "-X"), "reversed", "front and back"),
@@ -166,7 +163,7 @@ def test_channels_of_foa_are_named(tmp_path: Path, names: tuple[str, ...], kind:
     order, signs = foa(*names)
     made = field(tmp_path, clip(3).sound["foa"][order] * signs, "foa")
 
-    verdict = judge(pieces(said_of(clip(3).rows), {number: made.directions(number) for number in range(4)}), "foa")
+    verdict = judge(pieces(said_of(clip(3).rows), made.directions()), "foa")
 
     assert verdict is not None
     assert verdict.cause.kind == kind
@@ -179,7 +176,7 @@ def test_channels_of_foa_are_named(tmp_path: Path, names: tuple[str, ...], kind:
 def test_capsules_of_mic_are_named(tmp_path: Path, order: tuple[int, ...]) -> None:
     made = field(tmp_path, clip(3).sound["mic"][list(order)], "mic")
 
-    verdict = judge(pieces(said_of(clip(3).rows), {0: made.directions()}), "mic")
+    verdict = judge(pieces(said_of(clip(3).rows), made.directions()), "mic")
 
     assert verdict is not None
     if verdict.cause.kind == "order":
@@ -209,7 +206,7 @@ def test_wrong_labels_are_named_and_right_ones_left_alone(tmp_path: Path, format
 
         def verdict(change: Change, one: Clip = one, directions: Any = directions) -> Any:
             rows = tuple((row[0], row[1], row[2], *change(row[3], row[4]), row[5]) for row in one.rows)
-            return judge(pieces(said_of(rows), {0: directions}), format)
+            return judge(pieces(said_of(rows), directions), format)
 
         assert verdict(lambda az, el: (az, el)) is None
         for kind, change in WRONG.items():
@@ -219,7 +216,7 @@ def test_wrong_labels_are_named_and_right_ones_left_alone(tmp_path: Path, format
             assert found.kind == "rotated"
             assert abs(np.trace(np.array(found.turn) @ np.array(rotation(-degrees).turn)) - 3) < 0.05
         strangers = said_of(clip(90 + scenes.index(one)).rows)
-        assert judge(pieces(strangers, {0: directions}), format) is None, "no cause makes chance fit"
+        assert judge(pieces(strangers, directions), format) is None, "no cause makes chance fit"
 
 
 def test_a_few_events_or_one_place_tell_nothing(tmp_path: Path) -> None:
@@ -227,13 +224,13 @@ def test_a_few_events_or_one_place_tell_nothing(tmp_path: Path) -> None:
     directions = field(tmp_path, short.sound["foa"], "foa").directions()
     mirrored = tuple((k, c, s, -az, el, d) for k, c, s, az, el, d in short.rows)
 
-    alone = pieces(said_of(mirrored), {0: directions})[0]
-    assert judge({0: alone}, "foa") is None
+    alone = pieces(said_of(mirrored), directions)
+    assert judge(alone, "foa") is None
     first = mirrored[0]
-    at_one_place = pieces(said_of(tuple((row[0], *first[1:]) for row in mirrored)), {0: directions})[0]
+    at_one_place = pieces(said_of(tuple((row[0], *first[1:]) for row in mirrored)), directions)
     assert at_one_place.places == 1
-    assert judge({0: joined([at_one_place] * 20)}, "foa") is None
-    assert judge({0: joined([alone] * 20)}, "foa") is not None, "many clips together do tell"
+    assert judge(joined([at_one_place] * 20), "foa") is None
+    assert judge(joined([alone] * 20), "foa") is not None, "many clips together do tell"
 
 
 @pytest.mark.slow
@@ -334,7 +331,9 @@ def deep(path: Path) -> list[Finding]:
 @pytest.mark.slow
 def test_a_right_tree_is_clean_and_a_wrong_one_is_so_only_when_asked(tmp_path: Path) -> None:
     assert deep(tree(tmp_path / "good", [clip(20), clip(21)])) == []
-    wrong = tree(tmp_path / "bad", [planted(clip(20), **CASES["AUD301"][1]), planted(clip(21), **CASES["AUD305"][1])])
+    wrong = tree(
+        tmp_path / "bad", [planted(clip(20), **CASES["AUD301"][1]), planted(clip(21), **CASES["AUD305 inverted"][1])]
+    )
     assert {(Path(one.path).name, one.code) for one in deep(wrong)} == {
         (f"{NAMES[0]}.csv", "AUD301"), (f"{NAMES[1]}.wav", "AUD305"),
     }  # fmt: skip
@@ -353,8 +352,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "AUD303": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(180 - az)), el, d)}),
     "AUD304": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 60)), el, d)}),
     "AUD305": ("wav", {"foa": lambda x: x[[0, 1, 3, 2]]}),
-    "AUD306": ("wav", {"mic": lambda x: x * np.array([[1], [1], [-1], [1]], np.int16)}),
-    "AUD307": ("wav", {"mic": lambda x: clip(21).sound["foa"][:, : x.shape[1]]}),
+    "AUD305 inverted": ("wav", {"mic": lambda x: x * np.array([[1], [1], [-1], [1]], np.int16)}),
+    "AUD305 FOA": ("wav", {"mic": lambda x: clip(21).sound["foa"][:, : x.shape[1]]}),
     "AUD308": ("csv", {"row": lambda k, c, s, az, el, d: (k + 8, c, s, az, el, d)}),
 }
 
@@ -364,7 +363,7 @@ def test_each_error_has_its_rule(code: str, tmp_path: Path) -> None:
     suffix, changes = CASES[code]
     found = deep(tree(tmp_path, [planted(clip(20), **changes)]))
 
-    assert [(one.code, Path(one.path).suffix) for one in found] == [(code, f".{suffix}")]
+    assert [(one.code, Path(one.path).suffix) for one in found] == [(code[:6], f".{suffix}")]
     assert found[0].hint
 
 
@@ -464,7 +463,7 @@ def test_two_places_conclude_no_unlikely_cause(places: int, names: tuple[str, ..
     order, signs = foa(*names)
     channels = np.stack((said.direction[:, 1], said.direction[:, 2], said.direction[:, 0]), axis=1)  # Y, Z, X
     wrong = (channels[:, np.array(order[1:]) - 1] * signs[1:, 0])[:, [2, 0, 1]]
-    verdict = judge({0: pieces(said, {0: 0.8 * wrong})[0]}, "foa")
+    verdict = judge(pieces(said, 0.8 * wrong), "foa")
 
     assert (verdict.cause.kind if verdict is not None else None) == kind
 
@@ -545,7 +544,7 @@ AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 20)), el, d)}, "AUD304", "metadata", "rotated by",
     ),
     "labels opposite": (
-        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 180)), -el, d)}, "AUD306", "metadata", "reversed",
+        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 180)), -el, d)}, "AUD305", "metadata", "reversed",
     ),
     "FOA turned": ({"foa": lambda x: x[[0, 3, 2, 1]] * np.array([[1], [1], [1], [-1]], np.int16)}, "AUD304", "foa", "only"),
     "FOA late": ({"foa": delayed(5)}, "AUD308", "foa", "0.5 s late"),
@@ -606,61 +605,18 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
     assert "What was heard of each class" in done.stdout
 
 
-def n3d(sound: Any) -> Any:
-    return np.rint(sound * np.array([[0.5], [3**0.5 / 2], [3**0.5 / 2], [3**0.5 / 2]])).astype(np.int16)
-
-
-def test_gains_are_heard_without_labels(tmp_path: Path) -> None:
-    found = [one for one in deep(tree(tmp_path, [planted(clip(20), foa=n3d)])) if one.code == "AUD312"]
-
-    assert [one.path.split("/")[-3] for one in found] == ["foa_dev"]
-    assert "4.8 dB louder than W" in found[0].message
-
-
-#: Gains (W, Y, Z, X) or orders of FOA, and what is said of them; nothing where a room or a microphone may do the same.
-GAINS: dict[str, tuple[Any, str]] = {
-    "right": ([1, 1, 1, 1], ""),
-    "Z 2 dB louder": ([1, 1, 1.26, 1], ""),
-    "W 1.5 dB quieter": ([0.84, 1, 1, 1], ""),
-    "X 6 dB louder": ([1, 1, 1, 2], "channel 4 (X) is about 6 dB louder than a sound field permits"),
-    "Y 9 dB quieter": ([1, 0.355, 1, 1], "channel 2 (Y) is about 9 dB quieter than a sound field permits"),
-    "FuMa": ([0.707, 1, 1, 1], "3 dB louder than W: W of FuMa"),
-    "N3D": ([1, 3**0.5, 3**0.5, 3**0.5], "4.8 dB louder than W: N3D"),
-    "SN3D made twice": ([3**0.5, 1, 1, 1], "4.8 dB quieter than W"),
-    "W at the end": (np.eye(4)[[3, 1, 2, 0]], "channel 4 (X) sounds like W"),
-}
-
-
-@pytest.mark.parametrize("name", GAINS)
-def test_a_sound_field_permits_some_levels_of_foa(name: str, tmp_path: Path) -> None:
-    change, words = GAINS[name]
-    mix = np.array(change) if np.ndim(change) == 2 else np.diag(change)
-    right = field(tmp_path, clip(20).sound["foa"], "foa")
-    one = dataclasses.replace(right, covariance=(mix @ right.covariance @ mix.T).astype(np.float32))
-    rows = LabelledClip("a.csv", np.arange(9), np.zeros(9), np.zeros(9), np.zeros(9, int), Fraction(1, 10))
-    fits = [judged("a", rows, "a.wav", None, "foa", None, (), one)] * 4
-    told = [
-        one.message
-        for one in findings(DEEP_RULES, Fits(Collection("set", "folder", (), ()), fits))
-        if one.code == "AUD312"
-    ]
-
-    assert len(told) == bool(words)  # once, of all together
-    assert all(words in message for message in told)
-
-
 def test_a_few_places_with_much_evidence_are_a_warning(tmp_path: Path) -> None:
     three = clip(7, events=3)
     mirrored = tuple((k, c, s, -az, el, d) for k, c, s, az, el, d in three.rows)
     rows = tuple((row[0] + 45 * number, *row[1:]) for number in range(3) for row in mirrored)
     sound = np.concatenate([three.sound["foa"][:, : 45 * 2400]] * 3, axis=1)
-    found = judge(pieces(said_of(rows), {0: field(tmp_path, sound, "foa").directions()}), "foa")
+    found = judge(pieces(said_of(rows), field(tmp_path, sound, "foa").directions()), "foa")
 
     assert found is not None
     assert (found.cause.kind, found.sure, found.places) == ("mirrored", False, 3)
 
 
-@pytest.mark.parametrize("code", few(["AUD301", "AUD306"], "AUD306"))
+@pytest.mark.parametrize("code", few(["AUD301", "AUD305"], "AUD305"))
 def test_labels_that_jump_with_every_label_frame_hide_nothing(code: str, tmp_path: Path) -> None:
     """One source number for whatever is loudest: its label jumps every 100 ms, and no event lasts."""
     rng = np.random.default_rng(3)
@@ -674,7 +630,7 @@ def test_labels_that_jump_with_every_label_frame_hide_nothing(code: str, tmp_pat
     one = Clip(rows, {"foa": np.rint(wave).astype(np.int16)})
     turned = {
         "AUD301": {"row": CASES["AUD301"][1]["row"]},
-        "AUD306": {"foa": lambda x: x * np.array([[-1], [1], [1], [1]], np.int16)},
+        "AUD305": {"foa": lambda x: x * np.array([[-1], [1], [1], [1]], np.int16)},
     }
     saved(tmp_path / "a.wav", planted(one, **turned[code]).sound["foa"])
     (tmp_path / "a.csv").write_text(text(planted(one, **turned[code]).rows))

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from seldio.hub import pull, push, repository
 from seldio.hub.card import BEGIN, END
 from seldio.hub.pushing import UploadKind
 from seldio.rules import CATALOGUE, findings
-from seldio.rules.hub import HUB_RULES, HubFolder, glob_pattern
+from seldio.rules.hub import HUB_RULES, HubFolder
 from seldio.schemas import SCHEMAS
 
 REPO = "anna/sounds"
@@ -258,7 +259,7 @@ def test_what_an_earlier_export_left_is_removed(
     done = push(root, REPO, kind="parquet")
     assert set(hub.files(REPO)) == (before - set(removed)) | {"theirs.csv", "labels/mine.parquet"}
     patterns = [row["path"] for config in configs_of(done.card).values() for row in config["data_files"]]
-    assert not any(glob_pattern(pattern).fullmatch("labels/mine.parquet") for pattern in patterns)
+    assert not any(fnmatch("labels/mine.parquet", pattern) for pattern in patterns)
     hub.make(REPO, {"manifest.json": b"[]"})
     assert push(root, REPO, kind="parquet").removed == ()
 
@@ -533,18 +534,10 @@ def found_in(folder: HubFolder) -> list[Finding]:
     return list(findings(HUB_RULES, folder))
 
 
-def configs(*rows: tuple[str, str, str]) -> dict[str, Any]:
-    names = dict.fromkeys(name for name, _, _ in rows)
-    return {"license": "mit", "configs": [
-        {"config_name": name, "data_files": [{"split": s, "path": p} for n, s, p in rows if n == name]} for name in names
-    ]}  # fmt: skip
-
-
 #: For each rule what it finds something in, and what it does not.
 CASES: dict[str, tuple[Callable[[], HubFolder], Callable[[], HubFolder]]] = {
     "HUB101": (lambda: folder({f"a/{n}.wav": 1 for n in range(10_001)}), lambda: folder({f"{n % 2}/{n}.wav": 1 for n in range(10_001)})),
-    "HUB102": (lambda: folder({f"{n % 99}/{n}.wav": 1 for n in range(100_001)}), lambda: folder({f"{n % 99}/{n}.wav": 1 for n in range(100_000)})),
-    "HUB305": (lambda: folder({"a.csv": b"x\n"}, configs(("c", "train", "b*.csv"))), lambda: folder({"a.csv": b"x\n"}, configs(("c", "train", "*.csv")))),
+    "HUB101 in all": (lambda: folder({f"{n % 99}/{n}.wav": 1 for n in range(100_001)}), lambda: folder({f"{n % 99}/{n}.wav": 1 for n in range(100_000)})),
     "HUB601": (lambda: HubFolder("data", [], None), lambda: folder({})),
     "HUB603": (lambda: folder({}, {"pretty_name": "x"}), lambda: folder({})),
 }  # fmt: skip
@@ -555,9 +548,9 @@ CASES: dict[str, tuple[Callable[[], HubFolder], Callable[[], HubFolder]]] = {
 def test_each_rule_finds_its_own_and_nothing_else(code: str) -> None:
     bad, good = CASES[code]
     findings = found_in(bad())
-    assert {finding.code for finding in findings} == {code}
+    assert {finding.code for finding in findings} == {code[:6]}
     for finding in findings:
-        assert finding.severity is CATALOGUE[code].severity
+        assert finding.severity is (Severity.WARNING if "in all" in code else CATALOGUE[code].severity)
         assert finding.hint
         assert "\n" not in finding.message + finding.hint
     assert code not in {finding.code for finding in found_in(good())}

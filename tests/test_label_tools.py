@@ -134,7 +134,7 @@ def test_broken_files_never_stop_the_reader(tool: ToolFormat, data: st.DataObjec
 @pytest.mark.parametrize(
     ("name", "pattern", "other", "codes"),
     [
-        ("elan", r'TIME_VALUE="\d+"', 'TIME_VALUE="--5"', {"SYN502"}),
+        ("elan", r'TIME_VALUE="\d+"', 'TIME_VALUE="--5"', {"SYN501"}),
         ("jams", r'"data": \[[^]]*\]', '"data": null', {"SYN212"}),
         ("label-studio", r'"labels": \[[^]]*\]', '"labels": true', {"SYN212"}),
         ("label-studio", r'"audio": "[^"]*"', '"audio": "http://["', set()),

@@ -263,7 +263,7 @@ REPORTED: dict[str, list[tuple[str, list[str], int]]] = {
         (FIVE + "1,1,0,5,5", [], 2),
         (FIVE.replace("\n", "\r\n") * 2, ["SYN105"], 2),
         (FIVE + "1,1,0,5,5\r\n", ["SYN106"], 2),
-        (FIVE.replace("\n", "\r") * 2, ["SYN107"], 2),
+        (FIVE.replace("\n", "\r") * 2, ["SYN106"], 2),
         ("\ufeff" + FIVE, ["SYN103"], 1),
         (FIVE + "\n\n1,1,0,5,5\n", ["SYN110"], 2),
         (FIVE + "1,1,0", ["SYN108"], 1),

@@ -176,11 +176,11 @@ def test_validate_finds_the_directions_that_other_verbs_miss(tmp_path: Path) -> 
         "the table:2:1: LAB113 the row has no azimuth, but others have one"
     ]
     assert [one.severity for one in seldio.validate(frame)] == ["warning"]
-    assert [str(one) for one in seldio.validate(nan)] == ["the table:2:1: LAB112 azimuth is NaN"]
+    assert [str(one) for one in seldio.validate(nan)] == ["the table:2:1: LAB113 azimuth is NaN"]
     for table, wrong in ((frame, "azimuth"), (nan, "azimuth is NaN")):
         with pytest.raises(SeldioError, match=wrong):
             seldio.write(table, tmp_path / "out", "starss22")
-        with pytest.raises(SeldioError, match=r"direction|LAB112"):
+        with pytest.raises(SeldioError, match=r"direction|LAB113"):
             seldio.score(table, table)
     for good in (frame.dropna(), pd.DataFrame(columns), frame.assign(azimuth=math.nan)):
         assert [str(one) for one in seldio.validate(good)] == []

@@ -240,7 +240,7 @@ def test_what_its_files_cannot_hold(row: Item | Prediction, change: dict[str, An
         (HEADER + "\n\n1,2,3,4,5,6,7\n", [("SYN110", 2, 1)]),
         (HEADER + '\n1,"a\r\nb\rc\nd",3,4,5,6,7\n,2,3,4,5,6,7\n', [("SYN135", 6, 1)]),
         (HEADER + "\r\n1,2,3,4,5,6,7\n", [("SYN106", 2, 1)]),
-        (HEADER + "\r1,2,3,4,5,6,7\r", [("SYN107", 1, 1)]),
+        (HEADER + "\r1,2,3,4,5,6,7\r", [("SYN106", 1, 1)]),
         (HEADER + "\r\n1,2,3,4,5,6,7\r\n", []),
         (HEADER + "\n1,2,3,4,5,6,7", []),
     ],

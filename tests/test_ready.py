@@ -97,7 +97,7 @@ def test_what_is_ready_is_accepted(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("case", "target", "reason"),
     [
-        ("rules/SYN215", "sony-av-output", "LAB313: .*; use force=True"),
+        ("rules/SYN215", "sony-av-output", "LAB301: .*; use force=True"),
         ("labels/classes-in-order", "dcase2023-output", "convert one folder at a time"),
         ("rules/QAI125/good.csv", "adqa-submission", "only prompts"),
     ],
@@ -276,7 +276,7 @@ def radians(row: list[str]) -> list[object]:
         (lambda row: [*row[:5], -1], "LAB105", Severity.ERROR),
         (lambda row: [*row[:5], 0 if int(row[0]) % 7 == 0 else row[5]], "LAB105", Severity.WARNING),
         (radians, "LAB301", Severity.ERROR),
-        (lambda row: [*row[:3], *(round(float(cell) / 400, 3) for cell in row[3:5]), row[5]], "LAB313", Severity.ERROR),
+        (lambda row: [*row[:3], *(round(float(cell) / 400, 3) for cell in row[3:5]), row[5]], "LAB301", Severity.ERROR),
     ],
     ids=["distance -1", "distance 0", "radians", "perhaps radians"],
 )

@@ -21,7 +21,7 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera import FORMATS, RUENVAQA, SUBMISSION, template
 from seldio.rules import findings
 from seldio.rules.item_table import ItemTable
-from seldio.rules.items import INSTRUCTION_RULES
+from seldio.rules.items import INSTRUCTION_RULES, homoglyph_letter
 from seldio.rules.predictions import ARCHIVE_RULES, MeraPackage, check_answers
 from seldio.schema.qa import Item, Prediction
 
@@ -88,7 +88,7 @@ def test_real_instructions(shared: Path) -> None:
         record(n, text) if text in four else binary(number=n) | {"instruction": text} for n, text in enumerate(texts)
     ]
     found = instructions_checked(same(packed(*rows)))
-    assert {finding.code for finding in found} == {"QAI201"}
+    assert {finding.code for finding in found} == {"QAI104"}
     assert len(found) == 7
 
 
@@ -127,7 +127,7 @@ def test_hidden_answers_and_edits() -> None:
 
 
 WRONG = [
-    ({"access": "open"}, [record()], "QAI205"),
+    ({"access": "open"}, [record()], "QAI212"),
     ({"data": 3}, [], "QAI213"),
     ({}, [[]], "QAI212"),
     ({}, [{}], "QAI211"),
@@ -157,10 +157,10 @@ INSTRUCTIONS = [
     (record(instruction=FOUR + " {foo}"), "QAI203"),
     (record(instruction=FOUR.replace("<audio>", "")), "QAI203"),
     (record(instruction=FOUR.replace("{question}", "")), "QAI203"),
-    (record(instruction=FOUR + ' {"answer": "A"}'), "QAI204"),
-    (record(instruction=FOUR + " {}"), "QAI204"),
-    (record(instruction=FOUR + " {"), "QAI204"),
-    (record(instruction=FOUR + " {{A}} литеру А"), "QAI201"),
+    (record(instruction=FOUR + ' {"answer": "A"}'), "QAI203"),
+    (record(instruction=FOUR + " {}"), "QAI203"),
+    (record(instruction=FOUR + " {"), "QAI203"),
+    (record(instruction=FOUR + " {{A}} литеру А"), "QAI104"),
 ]
 
 
@@ -172,9 +172,8 @@ def test_wrong_instructions(row: dict[str, Any], code: str) -> None:
 
 
 def instructions_checked(reading: ItemReading) -> list[Finding]:
-    return [
-        finding for finding in findings(INSTRUCTION_RULES, ItemTable.of(reading)) if finding.code.startswith("QAI20")
-    ]
+    table = ItemTable.of(reading)
+    return [*findings((homoglyph_letter, *INSTRUCTION_RULES), table)]
 
 
 @pytest.mark.parametrize("name", ["BPS", "MathLogicQA", "RWSD"])
@@ -184,12 +183,12 @@ def test_real_submissions_come_back(shared: Path, name: str) -> None:
 
 SUBMISSIONS = [
     (b"{}", "PRD111"),
-    (b'{"data": {"test_": []}}', "PRD112"),
-    (b'{"data": []}', "PRD112"),
-    (b'{"data": {"test": [{"meta": {"id": 1}}]}}', "PRD113"),
-    (b'{"data": {"test": [{"outputs": "A"}]}}', "PRD114"),
-    (b'{"data": {"test": [{"outputs": "A", "meta": {}}]}}', "PRD115"),
-    (answers((None, "A")), "PRD115"),
+    (b'{"data": {"test_": []}}', "PRD111"),
+    (b'{"data": []}', "PRD111"),
+    (b'{"data": {"test": [{"meta": {"id": 1}}]}}', "PRD111"),
+    (b'{"data": {"test": [{"outputs": "A"}]}}', "PRD111"),
+    (b'{"data": {"test": [{"outputs": "A", "meta": {}}]}}', "PRD111"),
+    (answers((None, "A")), "PRD111"),
     (answers((1, -777)), "PRD116"),
     (b'[{"outputs": "A", "meta": {"id": 1}}]', "PRD117"),
 ]
@@ -210,13 +209,13 @@ ZERO = [" B", "B ", "B\n", "ОТВЕТ B", "Ответ: B", "B) причал", "
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [*((text, "PRD136") for text in ONE), *((text, "PRD135") for text in ZERO), ("В", "PRD134"), ("(в)", "PRD134"),
+    [*((text, None) for text in ONE), *((text, "PRD135") for text in ZERO), ("В", "PRD134"), ("(в)", "PRD134"),
      ("E", "PRD133"), ("c", "PRD133"), ("B", None), ("", None)],
 )  # fmt: skip
 def test_letters(text: str, code: str | None) -> None:
     gold = [Item.model_validate({"id": "1", "options": ["да", "нет"], "answer": "B"})]
     reading = same(answers((1, text)), SUBMISSION)
-    found = [finding for finding in check_answers(reading, gold) if not (text == "c" and finding.code == "PRD136")]
+    found = [*check_answers(reading, gold)]
     assert [finding.code for finding in found] == [code] * (code is not None)
     assert all((finding.line, finding.column) == (5, 28) for finding in found)
 
@@ -304,8 +303,8 @@ def test_any_bytes(data: bytes) -> None:
     ("members", "codes"),
     [
         (None, ["PRD121"]),
-        ({"ruEnvAQA.json": b"{"}, ["PRD122"]),
-        ({"ruEnvAQA.jso": b"{}"}, ["PRD123"]),
+        ({"ruEnvAQA.json": b"{"}, ["PRD121"]),
+        ({"ruEnvAQA.jso": b"{}"}, ["PRD124"]),
         ({"ruenvaqa.json": b"{}"}, ["PRD124"]),
         ({"deep/ruEnvAQA.json": b'{"data": {"test": []}}'}, []),
     ],

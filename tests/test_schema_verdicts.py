@@ -28,9 +28,9 @@ SAID = {
     "items": {"QAI110", "QAI111", "SYN211", "SYN212"},
     "jasco": {"QAI112", "QAI126", "SYN135", "SYN113"},
     "ruenvaqa": {
-        "QAI102", "QAI104", "QAI110", "QAI111", "QAI113", "QAI126", "QAI127", "QAI128", "QAI205", "QAI211", "QAI212",
+        "QAI102", "QAI104", "QAI110", "QAI111", "QAI126", "QAI127", "QAI128", "QAI212", "QAI211",
     },
-    "so-bench": {"QAI111", "QAI112", "QAI113", "QAI114", "QAI126", "QAI127", "SYN211", "SYN212"},
+    "so-bench": {"QAI111", "QAI112", "QAI126", "QAI114", "QAI127", "SYN211", "SYN212"},
 }  # fmt: skip
 #: Of these a schema sees nothing: a letter of another alphabet in the text of an instruction.
 IN_TEXTS = "the instruction labels"

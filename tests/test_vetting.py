@@ -23,7 +23,7 @@ GOOD = [f"{n},{n % 13},0,{-180 + 9 * n},{n - 20},{150 + n}" for n in range(41)]
 #: Files with one kind of wrong values, by the rule that finds it.
 WRONG = {
     "LAB301": [f"{n},3,0,{(-3 + n * 0.15):.3f},{(0.3 - n * 0.02):.3f},200" for n in range(40)],
-    "LAB313": [f"{n},3,0,{0.5 + n / 100:.3f},{0.3 - n / 100:.3f},200" for n in range(4)],
+    "LAB301 in few rows": [f"{n},3,0,{0.5 + n / 100:.3f},{0.3 - n / 100:.3f},200" for n in range(4)],
     "LAB101": [*GOOD, "-2,3,0,10,20,200"],
     "LAB102": [*GOOD, "37,37,0,10,20,200"],
     "LAB103": [*GOOD, "37,3,0,-300,20,200"],
@@ -65,9 +65,9 @@ WORK: dict[str, Callable[..., object]] = {
 @pytest.mark.parametrize("code", WRONG)
 def test_wrong_labels_are_refused_unless_by_force(code: str, work: str, tmp_path: Path) -> None:
     labels, out = folder(tmp_path, WRONG[code]), tmp_path / "out"
-    with pytest.raises(seldio.InvalidData, match=f"{code}.*force=True") as error:
+    with pytest.raises(seldio.InvalidData, match=f"{code[:6]}.*force=True") as error:
         WORK[work](labels, out, format="starss23")
-    assert (error.value.finding.code, error.value.finding.line) == (code, 42 if len(WRONG[code]) > 41 else 1)
+    assert (error.value.finding.code, error.value.finding.line) == (code[:6], 42 if len(WRONG[code]) > 41 else 1)
     assert not [*tmp_path.glob("out/seldio*"), *filter(Path.is_file, [out])]
     impossible = {"so-bench": ("LAB103", "LAB104"), "ruenvaqa": ("LAB103", "LAB104"), "export": ("LAB102",)}
     if code not in impossible.get(work, ()):
@@ -78,11 +78,11 @@ def test_wrong_labels_are_refused_unless_by_force(code: str, work: str, tmp_path
 def test_a_table_is_looked_at_as_files_are(tmp_path: Path, code: str) -> None:
     table = tmp_path / "labels.parquet"
     rows = seldio.read(folder(tmp_path, GOOD, WRONG[code]), format="starss23", force=True)
-    with pytest.raises(seldio.InvalidData, match=f"the table:.*{code}"):
+    with pytest.raises(seldio.InvalidData, match=f"the table:.*{code[:6]}"):
         seldio.write(rows, table, "parquet")
     assert seldio.write(rows, table, "parquet", force=True)
     for work in WORK.values():
-        with pytest.raises(seldio.InvalidData, match=code):
+        with pytest.raises(seldio.InvalidData, match=code[:6]):
             work(table, tmp_path / "out", format=None)
 
 

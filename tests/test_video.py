@@ -353,15 +353,14 @@ def cut_off(folder: Path) -> bytes:
 
 BAD: dict[str, tuple[Callable[[Path], bytes], dict[str, Any], str]] = {
     "VID101": (lambda _: b"ffconcat version 1.0\nfile other.mp4\n", {}, "cannot be read as video: it is a text"),
-    "VID102": (cut_off, {}, r"ends after \d+ of 30 frames"),
+    "VID101 cut off": (cut_off, {}, r"ends after \d+ of 30 frames"),
     "VID103": (lambda _: make(30, size=(192, 108), **QUICK), {}, "has frames of 192×108, not 1920×960"),
-    "VID104": (lambda _: panorama(25, Fraction(25)), {}, "has a frame rate of 25 fps, not 29.97"),
+    "VID103 rate": (lambda _: panorama(25, Fraction(25)), {}, "has a frame rate of 25 fps, not 29.97"),
     "VID105": (
         lambda _: panorama(),
         {"seconds": 1.4},
         r"ends at 1.001 s, its recording at 1.400 s: the video is 0.399 s shorter",
     ),
-    "VID106": (lambda _: panorama(), {"last": 15}, r"6 label frames without a video frame \(10 … 15\)"),
     "VID107": (
         lambda _: panorama(first=5),
         {"seconds": 1.1},
@@ -376,12 +375,12 @@ def test_each_rule_finds_what_it_is_for(code: str, tmp_path: Path) -> None:
     path = clip(tmp_path, build(tmp_path), **options)
     found = about(tmp_path)
 
-    (mine,) = (finding for finding in found if finding.code == code)
+    (mine,) = (finding for finding in found if finding.code == code[:6])
     assert mine.path == str(path)
     assert mine.hint
 
     assert re.search(message, mine.message), mine.message
-    assert {finding.code for finding in found} <= {code}
+    assert {finding.code for finding in found} <= {code[:6]}
 
 
 def test_missing_pictures_are_told(tmp_path: Path) -> None:
@@ -413,7 +412,7 @@ def test_the_twelve_that_were_never_filmed_are_not_missing(tmp_path: Path) -> No
     shutil.copy(tmp_path / "foa_dev" / "dev-train-tau" / "fold3_room4_mix001.wav", home / "fold3_room21_mix003.wav")
     found = {finding.code: finding for finding in validate(tmp_path).findings}
 
-    assert "no video for 1 recording of dev-train-tau: fold3_room4_mix002" in found["LAY105"].message
+    assert "no video for 1 recording of dev-train-tau: fold3_room4_mix002" in found["LAY103"].message
 
 
 def test_a_video_alone_and_in_a_zip(tmp_path: Path) -> None:
@@ -451,7 +450,7 @@ def test_a_video_that_was_cut_without_encoding_is_whole(tmp_path: Path) -> None:
         assert original.frames == 240
     short = data[: int(0.8 * data.rindex(b"moov"))] + data[data.rindex(b"moov") - 4 :]
     (tmp_path / "a.mp4").write_bytes(short)
-    assert {"VID101", "VID102"} & {one.code for one in in_full(tmp_path)}, "what is cut off is still told"
+    assert {"VID101"} & {one.code for one in in_full(tmp_path)}, "what is cut off is still told"
 
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.m4a", "foa/a.mp4", "video_dev/dev-train-tau/fold3_room4_mix001.mp4"])
@@ -464,7 +463,7 @@ def test_sound_in_a_container_of_videos_is_no_broken_video(name: str, tmp_path: 
     if name.startswith("video_dev"):
         assert (found.code, found.severity.value) == ("VID101", "error")
     else:
-        assert (found.code, found.severity.value) == ("VID110", "info")
+        assert (found.code, found.severity.value) == ("VID101", "warning")
     assert "only sound (AAC, 4 channels at 24,000 Hz" in found.message
 
 
