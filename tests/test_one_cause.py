@@ -22,6 +22,18 @@ from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 from seldio.rules.collection import Reference
 
+
+@pytest.mark.parametrize("header", [",frame,class,azimuth,elevation", "Unnamed: 0,frame,class,a,e", ",0,1,2,3"])
+def test_a_row_index_of_pandas_is_one_finding_and_goes_with_its_header(header: str, tmp_path: Path) -> None:
+    rows = text_of(*((frame, frame % 13, frame * 7 % 300 - 150, frame % 60 - 30) for frame in range(40)))
+    indexed = "".join(f"{number},{row}\n" for number, row in enumerate(rows.splitlines()))
+    laid(tmp_path, {"mix001.csv": f"{header}\n{indexed}"})
+    report = validate(tmp_path, unsafe_fixes=True, diff=True)
+    assert report.by_rule() == {"SYN114": 1}
+    (change,) = report.changes
+    assert header != ",0,1,2,3" or change.after.decode() == rows
+
+
 Row = tuple[int, int, int, int, int]
 Rows = list[Row]
 
