@@ -101,14 +101,14 @@ def test_orders_stay_what_they_are() -> None:
 
 
 def test_epochs_are_shuffled_differently_and_repeatably() -> None:
-    stream, orders = Stream(range(50)).shuffle(3), []
+    stream, orders = Stream(range(50), seed=3), []
     for epoch in (0, 1, 2, 1):
         stream.set_epoch(epoch)
         orders.append(list(stream))
 
     assert orders[1] == orders[3]
     assert 3 == len(set(map(tuple, orders)))
-    assert orders[0] != list(Stream(range(50)).shuffle(4))
+    assert orders[0] != list(Stream(range(50), seed=4))
     assert list(range(50)) == list(Stream(range(50)))
 
 

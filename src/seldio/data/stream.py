@@ -29,8 +29,6 @@ Arrays = Sequence[np.ndarray[Any, Any]]
 #: What parts of different lengths are filled up with, or ``list`` to leave them as they are: one for every part whose
 #: length differs, or one for each part by name.
 Pad = float | Literal["list"] | Mapping[str, float | Literal["list"]] | None
-#: Axis of each part along which its length differs from element to element.
-Axes = Mapping[str, int]
 #: Shards are counted from 0: how many there are, and which one this is.
 Shard = tuple[int, int]
 WHOLE: Shard = (1, 0)
@@ -39,7 +37,6 @@ Even = Literal["drop", "repeat"]
 #: Libraries that share out what a stream gives to several ranks, by themselves or where they are asked to.
 _SPLITTERS = ("datasets", "tensorflow", "accelerate")
 
-_MASK = 2**64 - 1
 #: Bytes up to which a tensor is not put into shared memory.
 _SMALL = 4096
 
@@ -59,7 +56,7 @@ class Stream:
 
     Args:
         source: has ``len()`` and is indexed by numbers, such as :class:`seldio.data.Windows`.
-        seed: of the order; None for the order of the source.
+        seed: of the order, the same on every machine; None for the order of the source.
         split: share the elements between ranks and workers: True always, False never (except by :meth:`shard`), None
             unless something else may do so.
         even: give all ranks the same number of elements, and so of batches, as training in step needs it, where their
@@ -107,10 +104,9 @@ class Stream:
 
     def __repr__(self) -> str:
         parts = [repr(self._source) if self._only is None else f"{self._length} of {self._source!r}"]
-        parts += [] if self._seed is None else [f"seed={self._seed}"]
         parts += [] if self._shard is None else [f"shard={self._shard[1]} of {self._shard[0]}"]
-        parts += [] if self._split is None else [f"split={self._split}"]
-        parts += [] if self._even is None else [f"even={self._even!r}"]
+        options = {"seed": self._seed, "split": self._split, "even": self._even}
+        parts += [f"{name}={value!r}" for name, value in options.items() if value is not None]
         return f"Stream({', '.join([*parts, *(stage.name for stage in self._stages)])})"
 
     def __iter__(self) -> Iterator[Any]:
@@ -226,10 +222,6 @@ class Stream:
         part = _checked(num_shards, index, "shard()")
         return self._with(_shard=part if self._shard is None else within(self._shard, part))
 
-    def shuffle(self, seed: int = 0) -> Self:
-        """Return a stream in an order that *seed* and the epoch decide, the same on every machine."""
-        return self._with(_seed=seed)
-
     def map(self, function: Callable[[Any], Any]) -> Self:
         """Return a stream with *function* on each element, or batch after :meth:`batch`; workers may pickle it."""
         name = f"map({getattr(function, '__qualname__', type(function).__qualname__)})"
@@ -340,7 +332,7 @@ def permutation(length: int, seed: int, epoch: int) -> np.ndarray[Any, np.dtype[
 
     Sorted by the output of SplitMix64 (Steele, Lea and Flood 2014), a bijection, so that no two are equal.
     """
-    words = np.array([seed & _MASK, epoch & _MASK], np.uint64)
+    words = np.array([seed % 2**64, epoch % 2**64], np.uint64)
     start = _mixed(_mixed(words[:1]) ^ words[1:])
     keys = np.arange(length, dtype=np.uint64) + start  # wraps around, as it should
     return np.argsort(_mixed(keys), kind="stable")
@@ -377,7 +369,9 @@ class _Stage:
 # --- batches ---------------------------------------------------------------------------------------------
 
 
-def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, axes: Axes | None = None) -> Any:
+def collate(
+    elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, axes: Mapping[str, int] | None = None
+) -> Any:
     """Return a batch of elements: each part with a first axis for the batch, texts and other objects as lists.
 
     It is the ``collate_fn`` of a loader of torch as well; to choose options, with ``functools.partial``.
