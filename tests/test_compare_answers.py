@@ -15,9 +15,8 @@ from scipy import stats
 import seldio
 from seldio.errors import DataError, UsageError
 from seldio.formats.qa_csv import INSTRUCTIONS
-from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval, WeakInterval
-from seldio.schema.qa import Item, Prediction
-from seldio.scores import choices, intervals
+from seldio.reports.tables import Column, Interval, ScoreReport
+from seldio.scores import intervals
 from seldio.scores.intervals import wilson
 
 
@@ -94,28 +93,6 @@ def test_one_number_has_one_interval(asked: Path, tmp_path: Path) -> None:
 
 def index(report: ScoreReport, name: str) -> int:
     return [column.name for column in report.table("overall").columns].index(name)
-
-
-@pytest.mark.slow
-def test_equally_good_systems_are_seldom_called_better(tmp_path: Path) -> None:
-    """40 recordings with 8 questions each, most of which a system has all right or all wrong: 22 pairs of equals."""
-    better, by_question = 0, 0
-    questions = [question(number) | {"audio": [f"{number // 8}.wav"]} for number in range(320)]
-    for seed in range(22):
-        luck = np.random.default_rng(seed)
-        wrong = []
-        for _ in range(2):
-            share = luck.beta(0.3, 0.3, 40).repeat(8)
-            wrong.append(set(np.flatnonzero(luck.random(320) < share).tolist()))
-        said = [
-            [{"id": f"q{n:02}", "prediction": "right" if n in each else "left"} for n in range(320)] for each in wrong
-        ]
-        report = seldio.compare(said, questions, intervals="bootstrap=1000")
-        better += report.table("tests").rows[0][-1] != "undecided"
-        discordant = len(wrong[0] - wrong[1]), len(wrong[1] - wrong[0])
-        by_question += stats.binomtest(discordant[0], sum(discordant)).pvalue < 0.05
-    assert by_question >= 6
-    assert better <= 2
 
 
 def test_missing_answers_and_strange_ones(asked: Path, tmp_path: Path) -> None:
@@ -195,14 +172,6 @@ def cells(values: np.ndarray, clips: np.ndarray) -> tuple[object, ...]:  # type:
     return row
 
 
-def test_questions_with_recordings_of_their_own_have_wilsons() -> None:
-    values = np.array([1.0] * 30 + [0.0] * 20)
-    _, n, recordings, found, how = cells(values, np.arange(50))
-    assert (n, recordings, how) == (50, 50, "Wilson")
-    assert found == Interval(0.6, *wilson(30, 50))
-    assert type(found) is Interval
-
-
 def test_questions_that_share_a_recording_count_together() -> None:
     values = np.repeat(np.array([1.0] * 30 + [0.0] * 20), 10)
     _, n, recordings, found, how = cells(values, np.repeat(np.arange(50), 10))
@@ -221,33 +190,6 @@ def test_many_recordings_have_the_spread_of_their_sums() -> None:
     found = cells(values, clips)[3]
     assert isinstance(found, Interval)
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * np.sqrt(0.3 * 0.7 / 60_000), rel=0.05)
-
-
-@pytest.mark.parametrize(("count", "kind", "how"), [
-    (4, UnreliableInterval, "too few"), (12, WeakInterval, "Wilson"), (20, Interval, "Wilson"),
-])  # fmt: skip
-def test_few_are_marked(count: int, kind: type, how: str) -> None:
-    row = cells(np.arange(count) % 2.0, np.arange(count))
-    assert type(row[3]) is kind
-    assert row[4] == how
-
-
-def test_every_score_of_answers_has_them_by_group() -> None:
-    def asked(answer: str) -> list[Item]:
-        return [Item.model_validate({"id": str(n), "task": "ab"[n % 2], "options": ["x", "y"], "question": "?",
-                                     "answer": answer}) for n in range(30)]  # fmt: skip
-
-    said = [Prediction.model_validate({"id": str(n), "prediction": "x" if n % 2 else "y"}) for n in range(30)]
-    report = choices.count(asked("x"), said).report("x")
-    assert [(row[0], row[1]) for row in report.table("intervals")] == [("all", 30), ("task: a", 15), ("task: b", 15)]
-    assert [row[3][0] for row in report.table("intervals")] == [0.5, 0.0, 1.0]  # type: ignore[index]
-    assert report.overall["accuracy"] == 0.5
-    assert [row[4][0] for row in report.table("intervals")] == [0.5, 0.0, 1.0]  # type: ignore[index]
-    letters = [row.model_copy(update={"prediction": "A"}) for row in said]
-    table = choices.count(asked("A"), letters, profile="ruenvaqa").report("x").table("intervals")
-    assert [row[0] for row in table] == ["all", "task type: a", "task type: b"]
-    some = choices.count(asked("x"), said[:20], allow_missing=True).report("x").table("intervals")
-    assert some.rows[0][1] == 20  # the official program counts those with a prediction
 
 
 OPTIONS = ["dog barking", "rain", "car horn", "violin"]
