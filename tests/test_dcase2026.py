@@ -10,7 +10,6 @@ from unittest import mock
 
 import pyarrow as pa
 import pytest
-from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,8 +17,7 @@ import seldio
 from seldio import geometry
 from seldio.errors import InvalidData
 from seldio.findings import Finding, raise_errors
-from seldio.formats import ItemFormat, LabelReading, TextFile, dcase_json, get, stem_of
-from seldio.formats.dcase_json import DCASE2026
+from seldio.formats import LabelReading, TextFile, dcase_json, get, stem_of
 from seldio.schema.events import COLUMNS, ClipFile, origin_of
 
 FORMAT = get("dcase2026")
@@ -99,19 +97,6 @@ def test_labels_of_another_layout_come_back_too(
     reading, findings = read(data)
     assert not findings
     assert written(reading) == data
-
-
-def test_crlf_comes_back() -> None:
-    data = document(DETECTION).replace(b"\n", b"\r\n")
-    assert written(read(data)[0]) == data
-
-
-def test_layout_and_unknown_keys_are_kept_apart() -> None:
-    reading, _ = read(document({"colour": "red", **DETECTION}, videos=[1]))
-    assert reading.table["extra"].to_pylist() == ['{"colour": "red"}']
-    extra = json.loads(origin_of(reading.table).files[0].extra or "")
-    assert extra["videos"] == [1]
-    assert list(extra) == ["videos", "annotations"]
 
 
 @given(st.lists(st.lists(TRIPLETS, max_size=3), max_size=3))
@@ -272,19 +257,8 @@ def test_the_quick_and_the_long_way_read_the_same(data: st.DataObject) -> None:
     assert quick.table.equals(long.table, check_metadata=True)
 
 
-def test_names_and_heads() -> None:
-    names = ["a/mix001_std.json", "a/mix001_inference.json", "a/mix001.json"]
-    assert {stem_of(name) for name in names} == {"a/mix001"}
-    assert DCASE2026.likes(document(DETECTION), "x.json")
-    assert DCASE2026.likes(b'\xef\xbb\xbf {"videos": [], "annotations" : []}', "x.json")
-    assert not DCASE2026.likes(b'["annotations"]', "x.json")
-    assert not DCASE2026.likes(b'{"items": []}', "x.json")
-    assert get("stairs26").name == "dcase2026"
-
-
 ADQA = Path(__file__).parent / "cases/formats-items"
 DEV = ADQA / "adqa/dev.jsonl"
-TRAIN = ADQA / "adqa-train/train.jsonl"
 
 
 def submission(path: Path, *rows: tuple[str, str]) -> Path:
@@ -300,50 +274,3 @@ def test_top_1_accuracy(tmp_path: Path) -> None:
     assert report.overall["accuracy"] == 0.5  # the text counts as it is written
     assert report.overall["text"] == 1.0
     assert [notice.name for notice in report.notices] == ["only-read", "not-the-text"]
-
-
-def test_missing_answers_are_wrong(tmp_path: Path) -> None:
-    given = submission(tmp_path / "output.csv", ("dev_0001", "A door closing"))
-    with pytest.raises(seldio.SeldioError, match="without prediction"):
-        seldio.score(given, DEV)
-    report = seldio.score(given, DEV, allow_missing=True)
-    assert report.overall["accuracy"] == 0.5
-    assert report.notices[0].text.endswith("counted as wrong")
-
-
-def test_a_template_is_a_submission(tmp_path: Path) -> None:
-    seldio.convert(DEV, tmp_path / "output.csv", "adqa-submission")
-    assert (tmp_path / "output.csv").read_text().splitlines()[:2] == ["question,answer", 'dev_0001,""']
-
-
-def test_training_and_development_become_each_other(tmp_path: Path) -> None:
-    seldio.convert(TRAIN, tmp_path / "dev.jsonl", "adqa")
-    record = json.loads((tmp_path / "dev.jsonl").read_text())
-    assert (record["question_text"], record["multi_choice"][1]) == ("How many bells ring?", "Two")
-    assert "gemini_cot" in record  # nothing is lost
-    seldio.convert(tmp_path / "dev.jsonl", tmp_path / "train.jsonl", "adqa-train")
-    assert (tmp_path / "train.jsonl").read_bytes() == TRAIN.read_bytes()
-
-
-def test_an_index_as_answer_has_its_place(tmp_path: Path) -> None:
-    """AVQA's files have the same keys, but the answer is a number."""
-    record = json.loads(DEV.read_text().splitlines()[0]) | {"answer": 1}
-    (tmp_path / "avqa.jsonl").write_text(json.dumps(record) + "\n")
-    done = invoke("validate", tmp_path / "avqa.jsonl")
-    assert done.exit_code == 1
-    assert "SYN212" in done.stdout
-    assert "answer is 1, but must be text" in done.stdout
-
-
-@pytest.mark.parametrize("text", ["question,answer,more\n1,a,b\n", "id,answer\n1,a\n", "answer,question\na,1\n"])
-def test_other_tables_are_no_submission(text: str) -> None:
-    assert get("adqa-submission", ItemFormat).likes(text.encode(), "x.csv") < 0.5
-
-
-def test_further_keys_of_any_kind_are_a_loss(tmp_path: Path) -> None:
-    given = tmp_path / "predictions.jsonl"
-    given.write_text('{"id": "1", "prediction": "a", "extra": {"seconds": 2}}\n')
-    with pytest.raises(seldio.LossError, match="extra"):
-        seldio.convert(given, tmp_path / "output.csv", "adqa-submission", format="predictions")
-    seldio.convert(given, tmp_path / "output.csv", "adqa-submission", format="predictions", allow_loss="extra")
-    assert (tmp_path / "output.csv").read_text() == "question,answer\n1,a\n"
