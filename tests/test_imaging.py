@@ -137,14 +137,6 @@ def test_many_pairs_are_compared_as_each_is_by_the_program(
         assert same(None if official != official else official, float(r))
 
 
-def test_a_polygon_over_the_left_edge_is_in_one_piece() -> None:
-    around = np.array([[358, 88, 1], [2, 88, 1], [358, 94, 1], [2, 94, 1]], np.float32)
-    (part,) = energy_maps.polygons(energy_maps.Outline(around, (4,)))
-    assert part.x.min() > 99
-    drawn = energy_maps.draw([part])
-    assert set(np.argwhere(drawn)[:, 1].tolist()) == {0}
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), st.integers(1, 9))
 def test_bounds_of_equal_scores_hold_every_order(rows: list[tuple[int, bool]], references: int) -> None:
     scores = np.array([score / 4 for score, _ in rows])
@@ -289,25 +281,6 @@ def test_traps_are_said(tmp_path: Path) -> None:
     assert "1 detection of a class beyond 12" in foreign["foreign-class"]
 
 
-def test_a_perfect_prediction_is_perfect(tmp_path: Path) -> None:
-    labels = [label(frame, 1 + frame % 2, 40.0 * frame) for frame in range(6)]
-    found = [detection(frame, 1 + frame % 2, 0.5, 40.0 * frame) for frame in range(6)]
-    sides = written(tmp_path, [({"annotations": labels}, {"annotations": found})])
-    overall = seldio.score(*sides).overall
-    assert (overall["mAP"], overall["r"]) == pytest.approx((1, 1))
-
-
-def test_info_counts_maps(tmp_path: Path) -> None:
-    maps = {"annotations": [label(0, 1)]}, {"annotations": [detection(0, 1, 0.5)] * 2}
-    predictions, labels = written(tmp_path, [maps])
-    (group,) = seldio.info(predictions)["groups"]
-    assert group["maps"] == {
-        "rows": 2, "polygons": 2, "points": 8, "most_points": 4, "peak": {"lowest": 1.0, "mean": 1.0, "highest": 1.0},
-    }  # fmt: skip
-    text = "maps        1, with 4.0 points in 1.0 polygons on average, at most 4 points; peaks 1 to 1, mean 1"
-    assert text in str(seldio.info(labels))
-
-
 @given(st.integers(0, 99), st.integers(5, 60))
 def test_a_packed_map_is_the_map(column: int, wide: int) -> None:
     """Also where it goes over the edge of the panorama."""
@@ -325,18 +298,6 @@ def test_a_packed_map_is_the_map(column: int, wide: int) -> None:
     for number, level in enumerate(levels):
         found[top + number // width, (left + number % width) % 100] = int(level, 16)
     assert np.array_equal(wanted, found)
-
-
-def test_maps_have_a_page_and_a_picture(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    clips = [({"annotations": [label(0, 1), label(1, 1, 350.0)]}, {"annotations": [detection(0, 1, 0.5)]})]
-    predictions, labels = written(tmp_path, clips)
-    file = next(labels.rglob("*.json"))
-    picture = seldio.plot(file, tmp_path / "clip.svg", predictions=next(predictions.rglob("*.json")))
-    assert Path(picture.path).stat().st_size > 10_000
-    page = seldio.view(file, out=tmp_path / "page.html", no_media=True)
-    assert page is not None
-    assert (tmp_path / "page.html").stat().st_size > 10_000
 
 
 def test_predictions_that_the_program_skips_for_their_names_are_left_out_and_said(tmp_path: Path) -> None:
