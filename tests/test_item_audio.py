@@ -91,8 +91,6 @@ def one(tmp_path: Path, data: bytes, record: dict[str, Any] | None = None) -> li
 
 
 RIGHT = {
-    "plain": (wav(), {}),
-    "20 seconds": (wav(20.0), {}),
     "flac": (wav(format="FLAC", subtype="PCM_16"), {}),
     "chunks after the data": (with_chunks(wav(), after=chunk(b"LIST", b"INFOISFT\x03\0\0\0ab\0")), {}),
     "an open length": (wav()[:40] + b"\xff\xff\xff\xff" + wav()[44:], {}),
@@ -126,18 +124,12 @@ def test_missing_recordings_once_each(tmp_path: Path) -> None:
 
 #: A recording and the question about it, what is found, and words of the message.
 WRONG: dict[str, tuple[bytes, dict[str, Any], str, str]] = {
-    "text": (b"frame,class,source\n0,1,0\n", {}, "QAI302", "foa_a.wav"),
     "0 bytes": (b"", {}, "QAI302", "foa_a.wav"),
-    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(200), {}, "QAI302", "foa_a.wav"),
-    "0 channels": (wav()[:22] + b"\0\0" + wav()[24:], {}, "QAI302", "foa_a.wav"),
     "half a header": (wav()[:30], {}, "QAI302", "foa_a.wav"),
     "no data chunk": (wav()[:36], {}, "QAI302", "foa_a.wav"),
-    "0 Hz": (wav()[:24] + bytes(4) + wav()[28:], {}, "QAI302", "foa_a.wav"),
     "cut off": (wav(2.0)[: 44 + 8 * 16_000], timed([1.2, 1.6]), "QAI303", "ends at 1.000 s: 128,000 bytes of sound are missing"),
     "48 kHz": (wav(rate=48_000), {}, "QAI304", "48,000 Hz, but the benchmark's recordings are at 16,000 Hz"),
-    "15,999 Hz": (wav(rate=15_999), {}, "QAI304", "15,999 Hz, but the benchmark's recordings are at 16,000 Hz"),
     "mono": (wav(channels=1), {}, "QAI305", "1 channel"),
-    "five channels": (wav(channels=5), {}, "QAI305", "5 channels"),
     "more than is heard": (wav(20.5), {}, "QAI306", ""),
     "a span behind the end": (wav(2.0), timed([1.0, 2.5]), "QAI307", "time_span is 2.5 s, but the recording ends at 2.000 s"),
     "an onset behind the end": (wav(2.0), question(answer_meta={"onset_time": 2.2}, canonical_answer="2.2"), "QAI307", "onset_time is 2.2 s"),
