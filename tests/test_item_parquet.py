@@ -65,7 +65,7 @@ def convert(source: Path, out: Path, to: str, *allow_loss: str) -> Path:
 
 
 REAL = ["so-bench/qa.jsonl", "so-bench/predictions.jsonl", "so-bench/so_dataset_sample.partial.json", "jasco/v0.csv",
-        "jasco/predictions-example.csv", "ruenvaqa/test.json", "ruenvaqa/records.jsonl", "mmau/mmau-test-mini.json",
+        "jasco/predictions-example.csv", "ruenvaqa/records.jsonl",
         "ruenvaqa/mera-submission-bad/BPS.json"]  # fmt: skip
 
 
@@ -151,13 +151,10 @@ def test_recordings_inside_a_table_are_a_loss_with_a_name(tmp_path: Path) -> Non
 
 WRONG: dict[str, tuple[pa.Table, str]] = {
     "unknown columns": (pa.table({"x": [1]}), "SYN302"),
-    "a column twice": (pa.table([pa.array(["1"])] * 2, names=["id", "id"]), "SYN302"),
     "another type": (pa.table({"id": [1], "question": ["?"]}), "SYN212"),
     "no id": (pa.table({"id": pa.array([None], pa.string()), "question": ["?"]}), "SYN212"),
     "extra that is no json": (pa.table({"id": ["1"], "question": ["?"], "extra": ["{"]}), "SYN212"),
-    "extra that is no object": (pa.table({"id": ["1"], "question": ["?"], "extra": ["[1]"]}), "SYN212"),
     "extra that is deep": (pa.table({"id": ["1"], "question": ["?"], "extra": ["[" * 200_000]}), "SYN212"),
-    "extra that is a number": (pa.table({"id": ["1"], "question": ["?"], "extra": [3]}), "SYN212"),
     "events that are none": (pa.table({"id": ["1"], "question": ["?"], "events": [["bell"]]}), "SYN212"),
 }
 
@@ -176,8 +173,6 @@ METADATA: list[object] = [
     {"holds": "items", "format": "so-bench", "origin": {"orders": [[1]]}},
     "{", [], {"holds": "items", "format": "so-bench", "origin": []}, {"holds": "items", "format": "nothing"},
     {"holds": "items", "format": "so-bench", "origin": {"layout": {"joint": 5}}},
-    {"holds": "items", "format": "so-bench", "origin": {"order_of": 5}},
-    {"holds": "items", "format": "jasco", "origin": {"layout": {"odd": 5}}},
     {"holds": "items", "format": "ruenvaqa", "origin": {"layout": {"newline": [], "head": 1}}},
     {"holds": "items", "format": "predictions", "origin": {}},
 ]  # fmt: skip
