@@ -109,25 +109,6 @@ def test_standard_input_is_read_once_and_told_by_its_content(tmp_path: Path) -> 
     assert "qa_00000000000000000001" in told.stdout
 
 
-def test_items_and_back_lose_nothing(tmp_path: Path) -> None:
-    source = lines(tmp_path / "qa.jsonl", question(1), question(2, note="\u2028 kept", answer_meta={}))
-    for to, name in (("items", "items.jsonl"), ("so-bench", "back.jsonl")):
-        done = invoke("convert", source, "--to", to, "-o", tmp_path / name)
-        assert 0 == done.exit_code, done.output
-        source = tmp_path / name
-
-    first, last = ((tmp_path / name).read_bytes().split(b"\n") for name in ("qa.jsonl", "back.jsonl"))
-    assert [json.loads(line) for line in first if line] == [json.loads(line) for line in last if line]
-
-
-def test_real_questions_have_their_known_faults_only(shared: Path) -> None:
-    clean = [validate(shared / "data" / name).by_rule() for name in ("so-bench/qa.jsonl", "jasco/v0.csv")]
-    mmau = validate(shared / "data/mmau/mmau-test-mini.json").by_rule()
-
-    assert [{"QAI309": 1}] * 2 == clean  # no recordings
-    assert {"QAI103": 27, "QAI309": 1} == mmau
-
-
 @pytest.mark.parametrize(
     ("name", "to", "codes"),
     [
@@ -204,7 +185,7 @@ def fail(finding: object) -> None:
     [
         *(
             ("dog", ANIMALS[:count], f"1 row: {number} (2) (it takes questions with 2 or 4 options)")
-            for count, number in ((1, "1 option"), (3, "3 options"), (5, "5 options"), (6, "6 options"))
+            for count, number in ((1, "1 option"), (3, "3 options"))
         ),
         ("cow", ["dog", "cow", "cow", "cat"], "the answer is option B or C (2)"),
         ("sheep", ["dog", "cow"], "the answer is none of the options (2)"),
@@ -218,32 +199,17 @@ def test_ruenvaqa_takes_one_of_two_or_four_options(tmp_path: Path, answer: str, 
     assert why in said
 
 
-def test_an_answer_that_is_a_text_and_a_letter_is_the_text(tmp_path: Path) -> None:
-    """The answers of items are texts, as those of MMAR are, on the way from one to the other as well."""
-    item = {"id": "1", "audio": ["a.wav"], "question": "Which?", "options": ["B", "A"], "answer": "A"}
-    made, _ = converted(lines(tmp_path / "q.jsonl", item), "ruenvaqa", "r.json")
-    assert json.loads(made.read_text())["data"][0]["outputs"] == "B"
-    back, _ = converted(made, "items", "q2.jsonl")
-    assert json.loads(back.read_text())["answer"] == "A"
-    made, _ = converted(lines(tmp_path / "m.jsonl", choice(1, "A", ["B", "A"])), "ruenvaqa", "r.json")
-    assert json.loads(made.read_text())["data"][0]["outputs"] == "B"  # MMAR writes texts
-
-
 @pytest.mark.parametrize(
     ("name", "text", "code", "told"),
     [
         ("Foundation_meta.json", '[{"path": "a.wav", "choice_a": "dog", "answer_gt": "dog"}]', "SYN901",
          "no known format: JSON records with the keys path, choice_a, answer_gt"),
-        ("star.json", '[{"id": "1", "category": "c", "question": "q?", "options": ["a"], "audio_paths": []}]', "SYN901",
-         "no known format: JSON records with the keys id, category, question, options, audio_paths"),
         ("dev.jsonl", '{"file_name": "a.wav"}\n{"file_name": "b.wav"}\n', "SYN901",
          "no known format: JSON records with the keys file_name"),
         ("dataset_meta.json", json.dumps({f"k{n}": n for n in range(11)}), "SYN901",
          "no known format: a JSON object with the keys k0, k1, k2, k3, k4, k5, k6, k7, and 3 more"),
-        ("null.json", "null", "SYN901", "no known format: JSON without an object that has keys"),
         ("none.jsonl", "", "SYN901", "no known format: no record in the file"),
         ("printed.jsonl", "{'qa_id': 'x', 'question': None}\n", "SYN201", "'qa_id' is in single quotes"),
-        ("commented.jsonl", '// mine\n{"qa_id": "x"}\n', "SYN201", "// mine is a comment"),
         ("page.json", "<!DOCTYPE html><html>404</html>", "SYN201", "< (U+003C) cannot stand here"),
         ("deep.jsonl", "[" * 100 + "]" * 100, "SYN206", "arrays and objects nested deeper than 64 levels"),
     ],
@@ -271,14 +237,6 @@ def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
     seldio.write(seldio.read(source), tmp_path / "w.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
     assert (tmp_path / "api.jsonl").read_bytes() == (tmp_path / "w.jsonl").read_bytes()
     assert b'"task_name": "mmar"' in (tmp_path / "w.jsonl").read_bytes()
-
-
-def test_what_is_there_is_not_filled(tmp_path: Path) -> None:
-    source = lines(tmp_path / "q.jsonl", question(1))
-    done = seldio.convert(source, tmp_path / "i.jsonl", "items", fill={"task": "other", "dataset": "mine"})
-    assert ("--fill task has no effect: every row already has a value",) == done.notes
-    record = json.loads((tmp_path / "i.jsonl").read_text())
-    assert ("detect_time", "mine") == (record["task"], record["dataset"])
 
 
 @pytest.mark.parametrize(
@@ -316,14 +274,6 @@ def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> No
     assert not (tmp_path / "none.json").exists()
 
 
-def test_nothing_is_left_out_where_all_fits(shared: Path, tmp_path: Path) -> None:
-    mmau = shared / "data/mmau/mmau-test-mini.json"
-    done = seldio.convert(mmau, tmp_path / "m.jsonl", "mmar", allow_loss="all", drop_unfit=True)
-    assert (0, (1000, 1000)) == (len(done.dropped), done.rows)
-    done = seldio.convert(mmau, tmp_path / "i.jsonl", "inspect", allow_loss="all", drop_unfit=True)
-    assert (16, (1000, 984)) == (len(done.dropped), done.rows)  # the right choice stands there twice
-
-
 @pytest.mark.parametrize(("source", "target"), [("so-bench", "so-dataset-qa"), ("so-dataset-qa", "so-bench")])
 def test_what_would_be_read_as_another_format_is_refused(tmp_path: Path, source: str, target: str) -> None:
     proof = {"task_type": "counting", "source_refs": [{"class_name": "bell"}]}
@@ -347,11 +297,9 @@ def russian(number: int, source: str) -> dict[str, Any]:
     ("music", "clotho", "says"),
     [
         (298, 298, ""),
-        (300, 306, ""),
         (400, 196, "67% are MUSIC-AVQA instead of 50%"),
         (290, 290, "580 questions, but ruEnvAQA has 596 or 606"),
         (200, 200, "400 of the 596 questions of ruEnvAQA"),
-        (40, 2, ""),
     ],
 )
 def test_half_of_ruenvaqa_is_from_each_source(music: int, clotho: int, says: str, tmp_path: Path) -> None:
@@ -372,9 +320,7 @@ def test_half_of_ruenvaqa_is_from_each_source(music: int, clotho: int, says: str
 @pytest.mark.parametrize(
     ("left_out", "code", "says"),
     [
-        ([], None, ""),
         (range(70, 81), "QAI107", "69 of the 80 questions of JASCO: 70 to 80 missing"),
-        (range(11, 81), "QAI129", "10 of the 80 questions of JASCO: 11 to 80 missing"),
         ([3, 40, 41, 42], "QAI129", "76 of the 80 questions of JASCO: 3, 40 to 42 missing"),
     ],
 )
