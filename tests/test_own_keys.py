@@ -19,7 +19,6 @@ import pytest
 import seldio
 from seldio.errors import DataError, LossError, UsageError
 from seldio.formats.own_keys import spelled
-from seldio.schema.qa import Item
 
 OPTIONS = ["dog barking", "rain", "car horn", "violin"]
 FIELDS = "id=sample_id,prediction=response_text"
@@ -75,24 +74,19 @@ def asked(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_file_with_own_keys_is_read(name: str, tmp_path: Path, asked: Path) -> None:
-    path = WRITERS[name](tmp_path / name, replies())
-    report = seldio.score(path, asked, fields=FIELDS)
-    assert (report.overall["items"], report.overall["text"]) == (4, 0.5)
-    assert not seldio.validate(path, reference=asked, fields=FIELDS).findings
-    table = seldio.read(path, format=spelled(FIELDS))
-    assert table["prediction"].to_pylist() == REPLIES
-    assert json.loads(table["extra"][1].as_py())["model"] == "m"
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_the_option_to_type_is_proposed(name: str, tmp_path: Path, asked: Path) -> None:
+def test_a_file_with_own_keys_is_read_and_the_option_to_type_proposed(name: str, tmp_path: Path, asked: Path) -> None:
     path = WRITERS[name](tmp_path / name, replies())
     for check in (lambda: seldio.score(path, asked), lambda: seldio.validate(path, reference=asked)):
         with pytest.raises(UsageError, match="the keys are sample_id, model, asked, ") as error:
             check()
         assert error.value.text.endswith(f"try --fields {FIELDS}")
         assert str(error.value).endswith(f'try fields="{FIELDS}"')
+    report = seldio.score(path, asked, fields=FIELDS)
+    assert (report.overall["items"], report.overall["text"]) == (4, 0.5)
+    assert not seldio.validate(path, reference=asked, fields=FIELDS).findings
+    table = seldio.read(path, format=spelled(FIELDS))
+    assert table["prediction"].to_pylist() == REPLIES
+    assert json.loads(table["extra"][1].as_py())["model"] == "m"
 
 
 def test_keys_inside_of_others_are_proposed_and_read(tmp_path: Path, asked: Path) -> None:
@@ -132,9 +126,7 @@ def test_lists_frames_and_tables_are_scored(asked: Path) -> None:
     plain = [{"id": row["sample_id"], "prediction": row["response_text"]} for row in replies()]
     assert seldio.score(plain, questions()).overall["text"] == 0.5
     assert seldio.score(pa.Table.from_pylist(plain), pa.Table.from_pylist(questions())).overall["text"] == 0.5
-    with pytest.raises(
-        UsageError, match="a path, bytes, a stream, a list of dicts, a DataFrame or an Arrow table, not int"
-    ):
+    with pytest.raises(UsageError, match="a list of dicts, a DataFrame or an Arrow table, not int"):
         seldio.score(7, asked)
     with pytest.raises(UsageError, match=r"predictions holds no predictions .* try fields=.id=sample_id"):
         seldio.score(replies(), asked)
@@ -174,9 +166,8 @@ def test_a_reply_under_any_key_of_any_type_arrives(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "data",
-    ["\ufeffn;reply\r\n1;rain\r\n".encode(), b"n\treply\n1\train\n", b"sep=;\r\nn;reply\r\n1;rain\r\n",
-     "n\treply\r\n1\train\r\n".encode("utf-16"), b"sep=:\nn:reply\n1:rain\n"],
-)  # fmt: skip
+    [b"sep=:\nn:reply\n1:rain\n", "n\treply\r\n1\train\r\n".encode("utf-16")],
+)
 def test_tables_of_a_spreadsheet_are_read(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_bytes(data)
     table = seldio.read(tmp_path / "own.csv", format=spelled("id=n,prediction=reply"))
@@ -226,12 +217,6 @@ def test_options_in_one_cell_are_a_list(cell: str, tmp_path: Path) -> None:
     path = as_csv(tmp_path / "own.csv", rows)
     table = seldio.read(path, format=spelled("id=n,options=choices,answer=gold", asked=True))
     assert table["options"].to_pylist() == [OPTIONS] * 4
-
-
-def test_options_that_a_question_lacks_are_left_out(tmp_path: Path) -> None:
-    rows = [row | {"D": ""} if row["gold"] != "violin" else row for row in own_questions()]
-    table = seldio.read(as_csv(tmp_path / "own.csv", rows), format=spelled(ASKED, asked=True))
-    assert [len(options) for options in table["options"].to_pylist()] == [3, 3, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -289,15 +274,6 @@ def items(folder: Path, *rows: dict[str, Any]) -> Path:
     return as_lines(folder / "qa.jsonl", [*rows])
 
 
-def test_nothing_is_lost(tmp_path: Path) -> None:
-    given = items(tmp_path, SPATIAL, CHOICE)
-    seldio.convert(given, tmp_path / "out", "inspect")
-    seldio.convert(tmp_path / "out", tmp_path / "back.jsonl", "items")
-    rows = [Item.model_validate_json(line) for line in (tmp_path / "back.jsonl").read_text("utf-8").splitlines()]
-    expected = [Item.model_validate(SPATIAL), Item.model_validate(CHOICE)]
-    assert rows == expected  # also by way of inspect, whose targets are letters
-
-
 def test_a_part_of_a_recording_is_a_loss(tmp_path: Path) -> None:
     given = items(tmp_path, SPATIAL | {"start": 20.0, "end": 40.0})
     with pytest.raises(LossError, match="plays the whole recording"):
@@ -305,11 +281,6 @@ def test_a_part_of_a_recording_is_a_loss(tmp_path: Path) -> None:
     seldio.convert(given, tmp_path / "out", "inspect", allow_loss="start,end")
     with pytest.raises(UsageError, match="make them first"):
         seldio.convert(Path(__file__).parent / "cases/formats/starss23", tmp_path / "made", "inspect")
-
-
-def test_what_a_harness_does_not_take(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"wav and mp3 recordings, not a\.flac"):
-        seldio.convert(items(tmp_path, SPATIAL | {"audio": ["a.flac"]}), tmp_path / "out.jsonl", "inspect")
 
 
 def test_other_inputs_of_inspect(tmp_path: Path) -> None:
@@ -325,24 +296,6 @@ def test_other_inputs_of_inspect(tmp_path: Path) -> None:
     seldio.convert(path, tmp_path / "p.parquet", "parquet")
     seldio.convert(tmp_path / "p.parquet", tmp_path / "back.jsonl", "inspect")
     assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()
-
-
-def test_bad_records_have_their_place(tmp_path: Path) -> None:
-    path = items(tmp_path, {"id": "1", "input": [{"role": "user", "content": "?"}], "target": ["A", "B"]},
-                 {"id": "2", "target": "A"})  # fmt: skip
-    found = seldio.validate(path, format="inspect").findings
-    assert {(one.code, one.line) for one in found if one.severity.value == "error"} == {
-        ("SYN212", 1), ("SYN211", 2), ("QAI111", 2)
-    }  # fmt: skip
-    assert "target is an array, but must be text" in found[0].message
-
-
-def test_stored_texts_of_a_log(tmp_path: Path) -> None:
-    """inspect keeps long texts once, under their hash."""
-    sample = {"id": 7, "epoch": 1, "output": {"completion": "attachment://ab"}, "attachments": {"ab": "A long answer"}}
-    (tmp_path / "log.json").write_text(json.dumps({"version": 2, "status": "success", "samples": [sample]}))
-    table = seldio.read(tmp_path / "log.json")
-    assert (table["id"][0].as_py(), table["prediction"][0].as_py()) == ("7", "A long answer")
 
 
 def sample(id: str, text: str, epoch: int = 1) -> tuple[str, bytes]:
@@ -393,15 +346,6 @@ def test_an_archive_scores_as_the_log_in_json_does(pack: Any, tmp_path: Path) ->
     assert tables[0].to_pylist() == tables[1].to_pylist()
 
 
-def test_what_is_wrong_with_a_sample_has_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "log.eval"
-    path.write_bytes(deflated(LOGGED | {"samples/3_epoch_1.json": b'{"id": "3", "epoch": 1, "output": '}))
-    found = seldio.validate(path).findings
-    assert [(one.path, one.line) for one in found if one.severity.value == "error"] == [
-        (f"{path}!/samples/3_epoch_1.json", 1)
-    ]
-
-
 @pytest.mark.parametrize(
     ("data", "code"),
     [
@@ -409,9 +353,8 @@ def test_what_is_wrong_with_a_sample_has_its_place(tmp_path: Path) -> None:
         (deflated(LOGGED | {"samples/../../x.json": b"{}"}), "SAF101"),
         (zstandard(LOGGED, checksum=1), "SAF107"),
         (zstandard(LOGGED)[:-200], "SAF107"),
-        (zstandard(LOGGED).replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfc"), "SAF107"),
     ],
-    ids=["bomb", "escape", "checksum", "cut off", "not packed so"],
+    ids=["bomb", "escape", "checksum", "cut off"],
 )
 def test_an_archive_that_is_none_or_too_much(data: bytes, code: str, tmp_path: Path) -> None:
     (tmp_path / "log.eval").write_bytes(data)
