@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,6 @@ from seldio.schema.qa import Item, Prediction
 
 HEADER = ",".join(JASCO.columns)
 CSV_CHARACTERS = st.text(st.sampled_from('ab,"\r\n é\u2028'), max_size=30)
-AWKWARD = (
-    "", "NA", "None", "null", "nan", "NaN", "N/A", "007", "1.0", "1e5", "True", " lead", "trail ", "\t", '"', '""', ",",
-    "\n", "\r", "\r\n", "a\nb", 'he said "no"', "=1+1", "{audio}", "\u2028", BOM, "’", "А", "\x1b[2J", "\\N", ";",
-)  # fmt: skip
 
 
 PREDICTIONS = ",".join(JASCO_PREDICTIONS.columns)
@@ -53,11 +48,6 @@ def at(finding: Finding) -> tuple[str, int | None, int | None]:
 @pytest.fixture(scope="session")
 def jasco(shared: Path) -> Path:
     return shared / "data" / "jasco"
-
-
-@pytest.fixture(scope="session")
-def blns(shared: Path) -> list[str]:
-    return json.loads((shared / "corpora" / "blns" / "blns.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -93,23 +83,6 @@ def test_expanding_the_questions_makes_the_template(jasco: Path) -> None:
     assert template == JASCO_PREDICTIONS.write(answered)
 
 
-def test_places_in_the_real_file(jasco: Path) -> None:
-    data = (jasco / "v0.csv").read_bytes()
-    reading = clean(JASCO, data)
-    lines = data.decode().splitlines()
-    for number, row in enumerate(reading.rows):
-        for field in ("id", "answer", "answer_meta", "Audio", "Speech"):
-            place = reading.place(number, field, None)
-            assert (number + 2, lines[number + 1]) == (place.line, place.excerpt)
-            assert place.excerpt[place.column - 1 : place.end_column - 1] == place.value
-        assert row.id == reading.place(number, "audio", 0).value
-        assert (
-            lines[number + 1]
-            == reading.place(number, "question", None).value
-            == reading.place(number, None, None).value
-        )
-
-
 def test_the_place_of_a_keyword() -> None:
     reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,",movie ,TV ""show"""\n2,a,b,c,d,e,one\n')
     found = [reading.place(row, "answer_meta", number) for row, number in ((0, 0), (0, 1), (0, 2), (1, 0))]
@@ -142,22 +115,6 @@ def prediction(id: str = "1", **fields: object) -> Prediction:
     return Prediction.model_validate({"id": id, "prompt": "", "extra": extra, **fields})
 
 
-def everywhere(texts: list[str]) -> list[Item]:
-    names = ("Audio", "Speech", "Audio-Only Answer", "Speech-Only Answer", "more")
-    return [item(text or "empty", **dict.fromkeys(names, text)).model_copy(update={"answer": text}) for text in texts]
-
-
-def test_naughty_strings_are_unharmed(blns: list[str]) -> None:
-    for origin in (None, {"layout": {"newline": "\r\n", "all_quoted": True}}):
-        items = everywhere([*blns, *AWKWARD])
-        assert items == clean(JASCO, JASCO.write(items, origin)).rows
-        rows_ = [
-            prediction(text or "empty", prompt=text, prediction=text, audio=[text] if text else [])
-            for text in [*blns, *AWKWARD]
-        ]
-        assert rows_ == clean(JASCO_PREDICTIONS, JASCO_PREDICTIONS.write(rows_, origin)).rows
-
-
 def test_no_output_and_an_empty_output_stay_apart() -> None:
     pair = [prediction(prediction=None), prediction(prediction="")]
     data = JASCO_PREDICTIONS.write(pair)
@@ -169,8 +126,6 @@ def test_no_output_and_an_empty_output_stay_apart() -> None:
     ("cell", "words"),
     [
         ("", None),
-        ("a", ["a"]),
-        ("a,b", ["a", "b"]),
         (" a , b ", ["a", "b"]),
         ("a,,b,", ["a", "b"]),
         ("movie, TV show", ["movie", "TV show"]),
@@ -198,17 +153,12 @@ ITEM, PREDICTION = Item(id="1", answer="a dog"), Prediction(id="1", prompt="p")
         (ITEM, {"audio": ["other.wav"]}, "cannot carry audio "),
         (ITEM, {"answer_meta": {"azimuth_deg": 3.0}}, "cannot carry answer_meta "),
         (ITEM, {"answer_meta": {"keywords": ["a,b"]}}, "cannot carry answer_meta "),
-        (ITEM, {"answer_meta": {"keywords": [" a"]}}, "cannot carry answer_meta "),
         (ITEM, {"extra": {"level": 3}}, "cannot carry extra "),
         (ITEM, {"extra": {"Correct Answer": "x"}}, "cannot carry extra "),
-        (ITEM, {"extra": {"audio_id": "x"}}, "cannot carry extra "),
         (PREDICTION, {"audio": ["a", "b"]}, "cannot carry audio "),
         (PREDICTION, {"extra": {"prompt": "x"}}, "cannot carry extra "),
         (ITEM, {"answer": "a\0b"}, "1 NUL byte"),
-        (ITEM, {"extra": {"a\0": "x"}}, "1 NUL byte"),
-        (PREDICTION, {"prediction": "\0"}, "1 NUL byte"),
         (ITEM, {"answer": "\ud800"}, "surrogates"),
-        (ITEM, {"extra": {"a": "\ud800"}}, "surrogates"),
     ],
 )
 def test_what_its_files_cannot_hold(row: Item | Prediction, change: dict[str, Any], says: str, tmp_path: Path) -> None:
@@ -225,7 +175,6 @@ def test_what_its_files_cannot_hold(row: Item | Prediction, change: dict[str, An
         ("", [("SYN112", 1, 1)]),
         ("\n\n", [("SYN110", 1, 1), ("SYN110", 2, 1), ("SYN112", 1, 1)]),
         ("a,b\n1,2\n", [("SYN113", 1, 1)]),
-        (HEADER.replace("Speech,", "speech,") + "\n", [("SYN113", 1, 1)]),
         (HEADER + ",Audio\n", [("SYN113", 1, len(HEADER) + 2)]),
         (HEADER.replace(",", ";") + "\n1;2;3;4;5;6;7\n", [("SYN120", 1, 1)]),
         (BOM + HEADER + "\n1,2,3,4,5,6,7\n", [("SYN103", 1, 1)]),
@@ -234,15 +183,12 @@ def test_what_its_files_cannot_hold(row: Item | Prediction, change: dict[str, An
         (HEADER + "\n1,2,3,4,5,6,7\n2,3", [("SYN108", 3, 1)]),
         (HEADER + "\n1,2,3,4,5,6,7,8\n2,2,3,4,5,6,7,8\n", [("SYN113", 1, 1)]),
         (HEADER + '\n1,2,3,4,5,6,"7\n2,2,3,4,5,6,7\n', [("SYN122", 2, 13)]),
-        (HEADER + '\n1,2,"3\n,4,5,6,7\n2,2,3,4,5,6,7\n', [("SYN122", 2, 5)]),
         (HEADER + '\n1,2,"a"b,4,5,6,7\n', [("SYN122", 2, 7)]),
         (HEADER + '\n1,2,"a\nb"c,4,5,6,7\n', [("SYN122", 3, 2)]),
-        (HEADER + "\n\n1,2,3,4,5,6,7\n", [("SYN110", 2, 1)]),
         (HEADER + '\n1,"a\r\nb\rc\nd",3,4,5,6,7\n,2,3,4,5,6,7\n', [("SYN135", 6, 1)]),
         (HEADER + "\r\n1,2,3,4,5,6,7\n", [("SYN106", 2, 1)]),
         (HEADER + "\r1,2,3,4,5,6,7\r", [("SYN107", 1, 1)]),
         (HEADER + "\r\n1,2,3,4,5,6,7\r\n", []),
-        (HEADER + "\n1,2,3,4,5,6,7", []),
     ],
 )  # fmt: skip
 def test_findings_have_line_and_column(text: str, expected: list[tuple[str, int, int]]) -> None:
@@ -306,21 +252,6 @@ def test_rows_and_cells_know_where_they_stand(text: str) -> None:
                 assert (len(before), len(before[-1]) + 1) == (place.line, place.column)
             assert cell.flaw or not cell.quoted or text[cell.start - 1] == text[cell.end] == '"'
     assert len(text) == position
-
-
-@given(
-    st.lists(st.lists(CSV_CHARACTERS.map(lambda cell: cell.replace("\r", "")), min_size=1, max_size=4), max_size=4),
-    st.sampled_from(["\n", "\r\n"]),
-)
-def test_pythons_csv_writes_the_same(table: list[list[str]], newline: str) -> None:
-    """But for a lone CR, which older versions of Python write without quotes."""
-    stream = io.StringIO(newline="")
-    csv.writer(stream, lineterminator=newline).writerows(table)
-    expected = stream.getvalue()
-    assert table == list(csv.reader(io.StringIO(expected, newline="")))
-    ours = written(table, CsvLayout(newline=newline))
-    assert expected == ours
-    assert table == [row.values for row in rows(written(table))]
 
 
 @pytest.mark.parametrize(
