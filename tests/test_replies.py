@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -106,19 +104,6 @@ def test_options_are_read_as_people_read_them(labelled: Iterator[Labelled], righ
     assert len(misread) <= wrong, misread
 
 
-@pytest.mark.slow
-def test_refusals_are_told_from_replies_that_say_something_else() -> None:
-    labelled = [row for row in rows("labelled") if isinstance(row[2], list)]
-    refused = Counter((row[4] == "refused", read(row[3], row[2]).state == "refused") for row in labelled)
-    read_as_refused = sum(
-        read(reply, asked).state == "refused"
-        for _, _, asked, reply, first, _ in labelled
-        if first not in (None, "refused")
-    )
-    assert refused[True, True] >= 0.95 * (refused[True, True] + refused[True, False])
-    assert read_as_refused <= 0.01 * len(labelled)
-
-
 def test_what_stands_before_a_search_hides_nothing_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [row["reply"] for row in rows("two-readers")] + [text for _, text, _ in ROWS]
     found = [(words.stripped(text), plainly(text)) for text in texts]
@@ -147,12 +132,6 @@ BITS = ("<think>", "answer: ", "the answer is ", "flute ", "**flute** ", "not ",
         "<answer>", "answer ", "a violin, ", "A/B ", "A or B ", "A. B. ", "no, flute ", "так ")  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("bit", BITS)
-def test_the_time_for_long_replies_grows_with_them_and_no_faster(bit: str) -> None:
-    assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 50_000)
-
-
 @pytest.mark.parametrize("bit", BITS)
 def test_the_time_for_all_of_a_reply_grows_no_faster_where_nothing_is_left_out(
     bit: str, monkeypatch: pytest.MonkeyPatch
@@ -160,22 +139,6 @@ def test_the_time_for_all_of_a_reply_grows_no_faster_where_nothing_is_left_out(
     monkeypatch.setattr(words, "READ_OF_END", 1 << 20)
 
     assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 1_000)
-
-
-def restated(options: list[str]) -> Iterator[str]:
-    """Yield lists of options, whole and cut off, with a heading and without."""
-    heads = ("", "Options:\n", "The options are: ", "Варианты:\n", "Let's consider each option:\n")
-    for head, joint, mark in product(heads, ("\n", " ", "; "), ("{}. ", "{}) ", "({}) ", "- ")):
-        labelled = [mark.format("ABCD"[number]) + option for number, option in enumerate(options)]
-        yield head + joint.join(labelled)
-        yield head + joint.join(labelled[:2]) + joint + labelled[2][:-2]
-
-
-@pytest.mark.parametrize(
-    "options", [["dog", "cat", "rain", "violin"], ["A dog barks", "A cat meows", "Rain falls", "People talk"]]
-)
-def test_restated_options_are_no_answer(options: list[str]) -> None:
-    assert [] == [reply for reply in restated(options) if read(reply, options).option is not None]
 
 
 ANNOUNCED = (
