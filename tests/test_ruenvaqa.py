@@ -98,7 +98,6 @@ def test_real_instructions(shared: Path) -> None:
         [binary(), record(2)],
         [record(), record(2, instruction=TWO, option_c=None, option_d=None)],
         [dict(reversed(record().items()))],
-        [record() | {"further": [1, None, {"a": 1.5}], "as_written": 3}],
         [record(7, outputs=""), record(8, outputs=None)],
         [record(audio={"bytes": None, "path": "a.wav"})],
         [record(hint={"x": 1}, option_c=None, option_d=None)],
@@ -132,14 +131,10 @@ WRONG = [
     ({}, [[]], "QAI212"),
     ({}, [{}], "QAI211"),
     ({}, [record(option_a=10)], "QAI212"),
-    ({}, [record(option_b=None)], "QAI212"),
     ({}, [record(audio="")], "QAI212"),
-    ({}, [record("7")], "QAI212"),
     ({}, [record(True)], "QAI212"),
     ({}, [record(10**18)], "QAI212"),
-    ({}, [record(question=None)], "QAI212"),
     ({}, [record(instruction=-1)], "QAI212"),
-    ({}, [record(outputs=1)], "QAI212"),
     ({}, [{key: value for key, value in record().items() if key != "outputs"}], "QAI211"),
 ]
 
@@ -155,7 +150,6 @@ INSTRUCTIONS = [
     (binary() | {"instruction": FOUR}, "QAI202"),
     (record(instruction=TWO), "QAI202"),
     (record(instruction=FOUR + " {foo}"), "QAI203"),
-    (record(instruction=FOUR.replace("<audio>", "")), "QAI203"),
     (record(instruction=FOUR.replace("{question}", "")), "QAI203"),
     (record(instruction=FOUR + ' {"answer": "A"}'), "QAI204"),
     (record(instruction=FOUR + " {}"), "QAI204"),
@@ -185,7 +179,6 @@ def test_real_submissions_come_back(shared: Path, name: str) -> None:
 SUBMISSIONS = [
     (b"{}", "PRD111"),
     (b'{"data": {"test_": []}}', "PRD112"),
-    (b'{"data": []}', "PRD112"),
     (b'{"data": {"test": [{"meta": {"id": 1}}]}}', "PRD113"),
     (b'{"data": {"test": [{"outputs": "A"}]}}', "PRD114"),
     (b'{"data": {"test": [{"outputs": "A", "meta": {}}]}}', "PRD115"),
@@ -219,15 +212,6 @@ def test_letters(text: str, code: str | None) -> None:
     found = [finding for finding in check_answers(reading, gold) if not (text == "c" and finding.code == "PRD136")]
     assert [finding.code for finding in found] == [code] * (code is not None)
     assert all((finding.line, finding.column) == (5, 28) for finding in found)
-
-
-def test_ids_against_the_questions() -> None:
-    gold = [Item.model_validate({"id": str(n)}) for n in (1, 2, 3)]
-    reading, _ = read(answers((1, "A"), (9, "A"), (3, 5)), SUBMISSION)
-    assert reading is not None
-    found = list(check_answers(reading, gold))
-    assert [(finding.code, finding.line) for finding in found] == [("PRD131", None), ("PRD132", 13)]
-    assert "question 2" in found[0].message
 
 
 def test_ids_in_quotes_are_no_numbers() -> None:
@@ -278,18 +262,6 @@ def test_predictions_round_trip(fields: list[dict[str, Any]]) -> None:
     reading = same(SUBMISSION.write(rows), SUBMISSION)
     assert reading.rows == rows
     list(check_answers(reading))
-
-
-VALUE = st.recursive(st.none() | st.booleans() | st.integers(-99, 99) | TEXT, lambda part: st.lists(part, max_size=2) | st.dictionaries(TEXT, part, max_size=2), max_leaves=4)  # fmt: skip
-PART = st.sampled_from(["instruction", "inputs", "outputs", "meta", "id", "categories", "audio", "option_a", "data", "test", "as_written"])  # fmt: skip
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(300))
-@given(st.recursive(VALUE, lambda part: st.lists(part, max_size=3) | st.dictionaries(PART, part, max_size=5), max_leaves=15))  # fmt: skip
-def test_any_json(value: Any) -> None:
-    for shape in (value, {"data": [value]}, {"data": {"test": [value]}}, record() | {"meta": value}, [record(a=value)]):
-        harmless(json.dumps(shape).encode())
 
 
 @settings(max_examples=examples(300))
