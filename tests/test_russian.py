@@ -251,50 +251,6 @@ def test_refused_tasks():
 NOUNS = nouns().all
 
 
-IRREGULAR = {
-    "речь": ("речи", "речь", "речью"),
-    "кашель": ("кашля", "кашель", "кашлем"),
-    "лай": ("лая", "лай", "лаем"),
-    "плач": ("плача", "плач", "плачем"),
-    "пианино": ("пианино", "пианино", "пианино"),
-}
-
-
-ENDINGS = (
-    ("ая", ("ой", "ую", "ой")),
-    ("ые", ("ых", "ые", "ыми")),
-    ("ый", ("ого", "ый", "ым")),
-    ("кий", ("кого", "кий", "ким")),
-    ("ской", ("ского", "ской", "ским")),
-    ("ок", ("ка", "ок", "ком")),
-    ("ка", ("ки", "ку", "кой")),
-    ("ие", ("ия", "ие", "ием")),
-    ("и", ("ов", "и", "ами")),
-    ("", ("а", "", "ом")),
-)
-
-
-def declined(word):
-    """Genitive, accusative and instrumental by the rules of school."""
-    if word in IRREGULAR:
-        return IRREGULAR[word]
-    ending, new = next(pair for pair in ENDINGS if word.endswith(pair[0]))
-    return tuple(word.removesuffix(ending) + end for end in new)
-
-
-@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
-def test_forms_follow_the_rules(noun):
-    words = noun.name.split()
-    head = 2 if re.search(r"(ая|ые|ый|кий|ской)$", words[0]) else 1
-    forms = [declined(word) for word in words[:head]]
-    gen, acc, ins = (" ".join([form[case] for form in forms] + words[head:]) for case in range(3))
-    with_ = "со" if re.match(r"[сзшж][бвгджзйклмнпрстфхцчшщ]", ins) else "с"
-    assert (noun.x["x_gen"], noun.x["x_acc"], noun.x["x_with"]) == (gen, acc, f"{with_} {ins}")
-    last = words[head - 1]
-    gender = "f" if last in ("речь", "музыка") else "pl" if last.endswith("и") else "n" if last[-1] in "ое" else "m"
-    assert noun.gender == gender
-
-
 def test_the_table_of_the_oracle():
     for label, (gender, *forms) in zip(vocabulary("starss").classes, oracle.FORMS, strict=True):
         noun = noun_of(label[0])
@@ -367,16 +323,6 @@ def test_one_record_to_the_letter():
         }
     }  # fmt: skip
     assert (record.start, record.end) == (0.0, 5.0)
-
-
-def test_balance(synthetic):
-    _, items = synthetic
-    counts = Counter(
-        item.task
-        for item in select(items, 7, balance=True, proportions={name: task.weight for name, task in TASKS.items()})
-    )
-    assert counts[CAPTIONING] == pytest.approx(4 * counts[SINGLE], abs=4)
-    assert counts[SINGLE] == pytest.approx(counts[COUNTING], abs=3)
 
 
 VALUES = {
