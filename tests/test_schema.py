@@ -20,9 +20,9 @@ from strategies import text_file
 
 from seldio import plugins
 from seldio.errors import UsageError
-from seldio.formats import LABEL_FORMATS, cells, get
+from seldio.formats import cells, get
 from seldio.schema.dataset_file import KINDS, check
-from seldio.schema.event_rows import Event, to_events
+from seldio.schema.event_rows import Event
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.schema.spans import spans
 from seldio.schemas import SCHEMAS
@@ -46,13 +46,6 @@ def test_model_and_schema_have_the_same_fields_in_the_same_order() -> None:
 def test_what_is_no_event(field: str, value: object) -> None:
     with pytest.raises(ValidationError):
         Event.model_validate({"clip": "a", "frame": 0, field: value})
-
-
-@pytest.mark.parametrize(("field", "value"), [("azimuth", 180.5), ("frame", -1), ("distance", float("nan"))])
-def test_rows_out_of_range_are_no_events(field: str, value: float) -> None:
-    table = pa.table({"clip": ["a"], field: pa.array([value], COLUMNS[field])})
-    with pytest.raises(ValidationError):
-        list(to_events(table))
 
 
 def test_origins_come_back() -> None:
@@ -187,11 +180,6 @@ PUBLISHED = {
     "tau-nigens-2021": "alarm baby crash dog female_scream female_speech footsteps knock male_scream male_speech "
     "phone piano",
 }  # fmt: skip
-STARSS = (
-    "Female speech, woman speaking", "Male speech, man speaking", "Clapping", "Telephone", "Laughter",
-    "Domestic sounds", "Walk, footsteps", "Door, open or close", "Music", "Musical instrument", "Water tap, faucet",
-    "Bell", "Knock",
-)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -201,38 +189,12 @@ def test_indices_are_those_of_the_baselines(name: str) -> None:
     assert list(range(len(expected))) == [vocabulary(name).indices[spelling(label)] for label in expected]
 
 
-def test_sizes() -> None:
-    assert list(STARSS) == [vocabulary("starss").label(index) for index in range(13)]
-    assert (len(vocabulary("starss")), len(vocabulary("so-dataset"))) == (13, 63)
-
-
 @pytest.mark.parametrize("name", names())
 def test_no_spelling_means_two_classes(name: str) -> None:
     spellings = [{spelling(text) for text in row} for row in vocabulary(name).classes]
     assert sum(map(len, spellings)) == len(set().union(*spellings))
     assert vocabulary(name).title
     assert vocabulary(name).source.startswith("https://")
-
-
-def test_every_format_has_a_vocabulary() -> None:
-    for format in LABEL_FORMATS:
-        for name in (format.vocabulary, *format.alias_vocabularies.values()):
-            assert name in names()
-        assert set(format.alias_vocabularies) <= set(format.aliases)
-
-
-def test_no_two_formats_share_a_name() -> None:
-    every = [name for format in LABEL_FORMATS for name in (format.name, *format.aliases)]
-    assert len(set(every)) == len(every)
-
-
-@pytest.mark.parametrize(
-    ("name", "index", "expected"),
-    [("starss", 12, "Knock"), ("starss", 13, "class 13"), ("starss", -1, "class -1"), ("so-dataset", 47, "string_instrument"),
-     ("so-dataset", 0, "class 0"), ("so-dataset", 62, "class 62")],
-)  # fmt: skip
-def test_labels(name: str, index: int, expected: str) -> None:
-    assert expected == vocabulary(name).label(index)
 
 
 @pytest.mark.parametrize(
