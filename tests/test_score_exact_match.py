@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio import formats
-from seldio.answers.matching import after_answer_word, exact_match, letter_of, passing, same_text, string_match
+from seldio.answers.matching import exact_match, letter_of, passing, same_text, string_match
 from seldio.errors import DataError
 from seldio.findings import raise_errors
 from seldio.reports.tables import ScoreReport
@@ -74,11 +74,6 @@ TEXT = st.text(st.sampled_from("BbCc.,)( \n\0ОТВЕТответ:\u0412«»—"
 @example("B\0", "B")
 def test_exact_match_is_that_of_the_harness(prediction: str, reference: str) -> None:
     assert exact_match(prediction, reference) == harness(prediction, reference)
-
-
-def test_the_last_answer_word_counts() -> None:
-    assert after_answer_word("ОТВЕТ A, нет: Ответ:  B \n") == "B"
-    assert after_answer_word("ответственно B") is None
 
 
 @pytest.mark.parametrize(
@@ -164,38 +159,12 @@ def test_each_way_of_counting() -> None:
     )
 
 
-def test_groups() -> None:
-    extra = {"meta": {"categories": {"knowledge": "common"}}}
-    items = [
-        item("1", "A", 2, task="captioning", dataset="CLOTHO-AQA", instruction="one", extra=extra),
-        item("2", "B", 4, task="scenes", dataset="MUSIC-AVQA", instruction="two"),
-        item("3", "B", 4, task="scenes", dataset="MUSIC-AVQA", instruction="one"),
-    ]
-    report = score(items, said(**{"1": "A", "2": "B", "3": "A"}), profile="ruenvaqa")
-    assert {name: row["exact_match"] for name, row in rows(report, "task_type").items()} == {
-        "captioning": 1,
-        "scenes": 0.5,
-    }
-    assert {name: row["items"] for name, row in rows(report, "knowledge").items()} == {"common": 1, "not given": 2}
-    assert {name: row["chance"] for name, row in rows(report, "options").items()} == {"2": 0.5, "4": 0.25}
-    assert {name: row["items"] for name, row in rows(report, "instruction").items()} == {"01: one": 2, "02: two": 1}
-    assert report.overall["chance"] == pytest.approx(1 / 3)
-
-
 def published(path: Path) -> list[Item]:
     format = formats.format_of_file(path.read_bytes(), path.name)
     assert format is not None
     reading = format.read(path.read_bytes(), path.name, raise_errors)
     assert reading is not None
     return [row for row in reading.rows if isinstance(row, Item)]
-
-
-def test_real_records(shared: Path) -> None:
-    items = published(shared / "data/ruenvaqa/records.jsonl")
-    report = score(items, said(**{"24": "C", "1": CYRILLIC_VE}), profile="ruenvaqa")
-    assert (report.overall["exact_match"], report.overall["letter_by_look"]) == (0.5, 1.0)
-    told = next(notice.text for notice in report.notices if notice.name == "cyrillic-letters")
-    assert "the instructions of 1 question " in told
 
 
 @pytest.mark.parametrize(
@@ -287,16 +256,3 @@ def test_nothing_predicted_is_not_defined() -> None:
     report = score([choice("1", ["x", "y"], "x")], [], allow_missing=True)
     assert math.isnan(float(str(report.overall["accuracy"])))
     assert report.overall["over_all"] == 0
-
-
-@pytest.mark.slow
-def test_mmau(shared: Path) -> None:
-    items = published(shared / "data/mmau/mmau-test-mini.json")
-    right = score(items, [Prediction(id=row.id, prediction=row.answer) for row in items], profile="mmau")
-    assert (right.overall["accuracy"], right.overall["exact"]) == (1, 1)
-    assert "27 questions with an option that appears twice, in 16 of them the right one" in right.notices[0].text
-    letters = ["ABCDEFGH"[(row.options or []).index(row.answer or "")] for row in items]
-    by_letter = [Prediction(id=row.id, prediction=letter) for row, letter in zip(items, letters, strict=True)]
-    report = score(items, by_letter, profile="mmau")
-    assert report.overall["letter"] == 1
-    assert float(str(report.overall["accuracy"])) < 0.01
