@@ -18,8 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.findings import raise_errors
-from seldio.formats.qa_csv import INSTRUCTIONS, JASCO, JASCO_PREDICTIONS
+from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.jasco import (
@@ -75,17 +74,8 @@ def notice(report: ScoreReport, name: str) -> str:
     return next(each.text for each in report.notices if each.name == name)
 
 
-def names(report: ScoreReport) -> set[str]:
-    return {each.name for each in report.notices}
-
-
-def goldens(official: Kept) -> list[dict[str, Any]]:
-    lines = (official / "jasco-judge.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
 def test_eval_py_is_reproduced(official: Kept) -> None:
-    cases = goldens(official)
+    cases = [json.loads(line) for line in (official / "jasco-judge.jsonl").read_text("utf-8").splitlines()]
     assert len(cases) >= 23
     for case in cases:
         pairs = [(str(id) or None, judge_text) for id, judge_text in case["rows"]]
@@ -102,11 +92,6 @@ def test_eval_py_is_reproduced(official: Kept) -> None:
         printed += f" EXC {result.crash}" if result.crash else ""
         assert case["stdout"] == printed, case["note"]
         assert case["llm_calls"] == len(calls) == len(result.reasked), case["note"]
-
-
-def test_a_rating_is_carried_over_items() -> None:
-    result = as_official([("1", GOOD), ("2", "no rating\nOrientation: Good"), ("3", text(1, "Good"))])
-    assert ([1], {0: 2, 1: 2, 2: 1}) == (result.stale, result.points)
 
 
 def test_what_is_nan_is_what_pandas_takes_for_it() -> None:
@@ -230,7 +215,6 @@ def test_the_reading_asked_for_stands_first() -> None:
     [
         ("stale-rating", "**Rating:** 0\nOrientation: Good", 2 / 80, 0.0, "rating of the row before"),
         ("misread-rating", "Rating: 1.0\nOrientation: Good", 0.0, 1 / 80, "looks for any 0"),
-        ("misread-rating", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "2 (out of 10)"),
         ("other-scale", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "out of 10"),
         (
             "quoted-orientation",
@@ -241,7 +225,6 @@ def test_the_reading_asked_for_stands_first() -> None:
         ),
         ("second-call", "Rating: 2\n**Orientation:** Good", 2 / 80, 2 / 80, "asks its judge for again"),
         ("no-verdict", "Rating: 2\nOrientation: who knows", 0.0, 0.0, "were each a 2, best-mean would be 0.025"),
-        ("no-verdict", "Rating: 3\nOrientation: Good", 0.0, 0.0, "item 5"),
     ],
 )
 def test_faults_are_named_with_both_numbers(
@@ -267,13 +250,6 @@ def test_a_crash_of_eval_py_is_named() -> None:
     assert "ZeroDivisionError: float division by zero" in notice(report, "crash")
     row = overall(report)["eval.py"]
     assert (0.0, True, 1.0) == (row["best_mean"], math.isnan(row["both"]), row["neither"])
-
-
-def test_texts_that_are_nan_to_pandas() -> None:
-    found = whole({"1": ["None"], "2": [text(2, "Both")]})
-    report = score(found)
-    assert {"nan-text", "crash", "no-verdict"} == names(report)
-    assert "eval.py ends with TypeError" in notice(report, "nan-text")
 
 
 @pytest.mark.parametrize(
@@ -364,7 +340,7 @@ def test_a_judge_is_asked() -> None:
     assert {f"{item}/{n}" for item in range(1, 81) for n in range(1, 9)} - {"2/1"} == {each.id for each in asked}
     row = overall(report)["corrected"]
     assert (2 / 80, 2 / 640, 1 / 640) == pytest.approx((row["best_mean"], row["no_verdict"], row["neither"]))
-    assert "own-wording" in names(report)
+    assert notice(report, "own-wording")
     assert {"mode": "corrected", "vocabulary": "Both"} == report.settings
     with pytest.raises(SeldioError, match="replied to no request"):
         score(found[:8] + found[16:], allow_missing=True, judge=lambda requests: [Reply(each.id, None, failed=True) for each in requests])  # fmt: skip
@@ -444,23 +420,3 @@ def test_the_published_words_are_sent_to_the_character(prompt: str) -> None:
 def test_the_words_of_the_readme(shared: Path) -> None:
     seed = (shared / "seeds" / "jasco.txt").read_text("utf-8").replace("\u00e2\u20ac\u2122", "\u2019")
     assert f"```\n{PROMPTS['readme']}```" in seed
-
-
-def test_the_published_example(shared: Path) -> None:
-    folder = shared / "data" / "jasco"
-    questions = JASCO.read((folder / "v0.csv").read_bytes(), "v0.csv", raise_errors)
-    predictions = JASCO_PREDICTIONS.read((folder / "predictions-example.csv").read_bytes(), "p.csv", raise_errors)
-    assert questions is not None
-    assert predictions is not None
-    own: Any = questions.rows
-    outputs: Any = predictions.rows
-    with pytest.raises(UsageError, match="not judged"):
-        score(outputs, own)
-    marked = judged(outputs, lambda requests: [Reply(each.id, verdict(2, "Both"), "…") for each in requests])
-    report = score(marked, own)
-    assert (2.0, 1.0) == (report.overall["best_mean"], report.overall["both"])
-    assert () == report.notices
-    # and the judged file is one of JASCO's, for eval.py too
-    again = JASCO_PREDICTIONS.read(JASCO_PREDICTIONS.write(marked), "j.csv", raise_errors)
-    assert again is not None
-    assert marked == list(again.rows)
