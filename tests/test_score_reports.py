@@ -20,9 +20,8 @@ from releases import printed_by_rich
 from rich.cells import cell_len
 
 import seldio
-from seldio.cli.printing import clip_page
 from seldio.errors import DataError, UsageError
-from seldio.reports import Options, outputs, render
+from seldio.reports import Options, render
 from seldio.reports.json_report import reports
 from seldio.reports.spreadsheet import LONG
 from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
@@ -95,17 +94,6 @@ def test_systems_side_by_side() -> None:
     assert [row[:2] for row in stacked.rows] == [("a", "dog"), ("a", "cat"), ("b", "dog"), ("b", "cat")]
     with pytest.raises(UsageError, match="choose from overall, classes"):
         side_by_side([made()], "rooms")
-
-
-@pytest.mark.parametrize("format", outputs("scores"))
-def test_every_format_says_system_profile_and_what_it_is_over(format: str) -> None:
-    text = rendered([made("first"), made("second")], format)
-    for word in ("first", "second", "dog", "cat"):
-        assert word in text
-    if format != "csv":
-        for word in ("profile", "54 clips", "error rate", "grave thing", "by class"):
-            assert word in text
-        assert text.index("a grave thing") < text.rindex("a small thing")
 
 
 WORDS = st.text(max_size=12)
@@ -229,17 +217,6 @@ def test_html_holds_text_and_no_markup_of_it(text: str) -> None:
                               "role", "tabindex", "aria-label"} for _, attrs in page.tags)  # fmt: skip
 
 
-def test_html_is_accessible_and_loads_nothing() -> None:
-    found = [tag for tag, _ in PLAIN.tags]
-    assert found.count("caption") == found.count("table") == 2
-    scopes = [attrs["scope"] for tag, attrs in PLAIN.tags if tag == "th"]
-    assert scopes == ["col"] * 4 + ["row"] + ["col"] * 2 + ["row"] * 2
-    assert not {"script", "link", "img", "iframe"} & set(found)
-    assert "color-scheme: light dark" in PLAIN.text
-    assert ", higher is better" in PLAIN.text
-    assert ("html", {"lang": "en"}) in PLAIN.tags
-
-
 def test_a_page_says_first_what_it_comes_to() -> None:
     page = rendered(made(lead="F"), "html")
     first, second = page.index('class="verdict">F 62.5 % over 54 clips.'), page.index("Careful, big")
@@ -261,14 +238,6 @@ def report(system: str, *notices: Notice) -> ScoreReport:
 
 def text(*reports: ScoreReport, width: int = 80, details: bool = False) -> str:
     return "".join(render(reports, "text", Options(width=width, details=details)))
-
-
-def test_grave_notices_are_above_the_tables_and_others_below() -> None:
-    shown = text(report("a", Notice("note", "harmless"), Notice("bad", "the numbers mislead", True)), details=True)
-    assert shown.index("mislead") < shown.index("overall") < shown.index("harmless")
-    assert "harmless" not in text(report("a", Notice("note", "harmless")))
-    page = "".join(render([report("a", Notice("bad", "the numbers mislead", True))], "markdown"))
-    assert page.index("mislead") < page.index("overall")
 
 
 def test_one_notice_for_one_cause_names_the_systems() -> None:
@@ -349,17 +318,6 @@ def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
     assert report.table("worst").title == "worst clips by F"
     with pytest.raises(seldio.UsageError, match='sort="what": choose from ER, F, LE, LR, SELD'):
         seldio.score(out, labels, sort="what")
-
-
-def test_the_page_of_a_clip_is_of_labels_without_their_split(scored: tuple[Path, Path], tmp_path: Path) -> None:
-    labels, out = scored
-    page = tmp_path / "scores.html"
-    run("score", out, "-r", labels, "--table", "all", "--output", "html", "-o", page, "-f", "starss23")
-    shown = page.read_text("utf-8")
-    assert "--predictions-format starss23" in shown
-    assert (command := clip_page(page, f"{labels}:dev-test", str(out))) is not None
-    assert command("a")[0].startswith(f"seldio view '{labels}' --clip a --predictions {out}")
-    assert clip_page(page, None, str(out)) is None
 
 
 def test_no_page_has_a_dead_link_and_worst_classes_come_first(scored: tuple[Path, Path], tmp_path: Path) -> None:
