@@ -36,7 +36,6 @@ def item(answer: str | None, **changes: Any) -> Item:
 
 
 def written(format: ItemFormat, folder: Path, *items: Item) -> Path:
-    """A file of *format* with *items* as they are."""
     path = folder / f"{format.name}{format.suffix}"
     path.write_bytes(format.write(items))
     return path
@@ -120,7 +119,6 @@ def test_an_answer_that_cannot_be_written_so_is_refused(
 def test_right_replies_score_in_full_however_questions_were_made(
     source: ItemFormat, ways: list[str], form: str, tmp_path: Path
 ) -> None:
-    """Answers of either form, though the format has another: those that are clear are read."""
     own = ["B", "A"] if form == "letter" else ["cat", "dog"]
     path = written(source, tmp_path, *(item(answer, id=str(n)) for n, answer in enumerate(own, 1)))
     for number, way in enumerate(ways):
@@ -179,19 +177,6 @@ def test_what_may_mean_two_options_stays(tmp_path: Path) -> None:
     assert (False, "write A or B: ") == (left.fixable, (left.hint or "")[:14])
 
 
-def test_options_behind_z_are_named_by_numbers(tmp_path: Path) -> None:
-    options = [f"sound {number}" for number in range(27)]
-    inspect, own = (formats.get(name, ItemFormat) for name in ("inspect", "items"))
-    written(own, tmp_path, item("sound 26", options=options))
-    path = written(inspect, tmp_path, item("sound 26", options=options))
-    assert "QAI104" not in codes(path)
-    seldio.validate(path, format="inspect", fix=True)
-    assert ["1"] == answers(inspect, path)
-    assert not FORMS & codes(path)
-    seldio.convert(path, tmp_path / "mmar.jsonl", "mmar", allow_loss="all")
-    assert ["sound 26"] == answers(formats.get("mmar", ItemFormat), tmp_path / "mmar.jsonl")
-
-
 def test_a_file_with_a_record_that_cannot_be_read_stays(tmp_path: Path) -> None:
     mmar = formats.get("mmar", ItemFormat)
     path = written(mmar, tmp_path, item("B"))
@@ -238,16 +223,3 @@ def test_ids_of_spatialsoundqa_may_be_whole_numbers(tmp_path: Path) -> None:
     seldio.convert(path, tmp_path / "qa.parquet", "parquet")
     seldio.convert(tmp_path / "qa.parquet", tmp_path / "back.json", "spatialsoundqa")
     assert path.read_bytes() == (tmp_path / "back.json").read_bytes()  # numbers are numbers, numerals text
-
-
-def test_what_is_to_be_written_for_a_cyrillic_letter_has_the_form(tmp_path: Path) -> None:
-    for name, hint in (("mmau", 'write "cat"'), ("ruenvaqa", "write B")):
-        path = written(formats.get(name, ItemFormat), tmp_path, item("В"))
-        assert hint in [finding.hint for finding in validate(path).findings if finding.code == "QAI104"]
-
-
-def test_options_that_look_alike_are_told_apart(tmp_path: Path) -> None:
-    path = written(formats.get("mmar", ItemFormat), tmp_path, item("кот", options=["кот", "кoт", "Кот"]))
-    [finding] = [each for each in validate(path, format="mmar").findings if each.code == "QAI103"]
-    expected = 'option "кoт" looks like option A, but has a Latin Small Letter O for a Cyrillic Small Letter O'
-    assert expected == finding.message
