@@ -44,7 +44,6 @@ def russian(table: pa.Table) -> Generated:
 
 
 def facts(item: Item) -> dict[str, object]:
-    """All of an item but its words, its id and its language."""
     return item.model_dump(exclude={"id", "question", "answer", "language"})
 
 
@@ -72,7 +71,6 @@ def test_english_questions_are_as_they_were() -> None:
 
 
 def named(*names: str) -> pa.Table:
-    """One sound after another, each of a class with this name."""
     rows = [row for place, _ in enumerate(names) for row in event(0, 40 * place, 40 * place + 30, 90 * place - 90)]
     table = make(rows).drop_columns(["class_id"])
     written = [name for name in names for _ in range(30)]
@@ -108,7 +106,6 @@ def test_right_answers_are_read_as_right(russian: Generated, profile: str) -> No
 @as_one
 @pytest.mark.parametrize("x", sorted(NAMES))
 def test_answers_about_every_class_are_read(x: str) -> None:
-    """Those that are the name of a class, and what is left of what, for all classes that have a name."""
     y = "стук" if x != "стук" else "смех"
     right, other = NAMES[x].plain, NAMES[y].plain
     asked = [
