@@ -41,14 +41,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def filled(template: str) -> str:
-    """A template in which somebody has written something everywhere."""
     for number in ("total_parameters", *RESULTS):
         template = template.replace(f"{number}: {FILL_IN}", f"{number}: !!null")
     return template.replace(FILL_IN, "something")
 
 
 def pack(**options: object) -> Packaged:
-    """Pack the outputs of *here*, with a meta file that was begun and filled in."""
     given = {"year": 2023, "label": LABEL, **options}
     begun = Path(f"{LABEL}.meta.yaml")
     if not begun.exists():
