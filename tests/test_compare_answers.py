@@ -40,7 +40,6 @@ def question(number: int) -> dict[str, Any]:
 
 
 def answers(path: Path, wrong: set[int], count: int = 20) -> Path:
-    """Predictions with the right option but for the questions *wrong*."""
     return rows(path, [{"id": f"q{n:02}", "prediction": "right" if n in wrong else "left"} for n in range(count)])
 
 
@@ -77,7 +76,6 @@ def test_recordings_are_resampled_with_all_their_questions(asked: Path, tmp_path
 
 
 def test_one_number_has_one_interval(asked: Path, tmp_path: Path) -> None:
-    """Of one file, of several and in a score, of recordings with several questions and with one."""
     files = [answers(tmp_path / f"{name}.jsonl", wrong) for name, wrong in (("one", {0, 2, 5, 9}), ("two", {3}))]
     own = rows(tmp_path / "own.jsonl", [question(number) | {"audio": [f"{number}.wav"]} for number in range(20)])
     for questions in (asked, own):
@@ -107,7 +105,6 @@ def test_missing_answers_and_strange_ones(asked: Path, tmp_path: Path) -> None:
 
 
 def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
-    """Azimuths are right or wrong, intervals partly right: the permutation test decides."""
     asked, one, two = [], [], []
     for number in range(16):
         span = number % 2 == 0
@@ -139,7 +136,6 @@ def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
 
 
 def judged(path: Path, worth: int) -> Path:
-    """Outputs for all items of JASCO; every fourth is rated 1, the others *worth*."""
     names = ("id", "audio", "n_frames", "audio_sound", "spoken_text", "prompt", "with_speech", "audio_only_target",
              "speech_only_target", "target_keywords", "tgt_text", "allm_output", "llama3_extract")  # fmt: skip
     with path.open("w", newline="", encoding="utf-8") as stream:
