@@ -49,12 +49,10 @@ def document(*annotations: Any, **top: Any) -> bytes:
 
 
 def decimals(low: float, high: float, digits: int) -> st.SearchStrategy[float]:
-    """Numbers as the official program writes them: floats, rounded."""
     return st.floats(low, high).map(lambda number: round(number, digits))
 
 
 def in_order(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Objects with these keys in this order, as one program writes them."""
     return st.tuples(*fields.values()).map(lambda values: dict(zip(fields, values, strict=True)))
 
 
