@@ -39,7 +39,6 @@ def chunk(name: bytes, body: bytes) -> bytes:
 
 
 def with_chunks(data: bytes, before: bytes = b"", after: bytes = b"") -> bytes:
-    """A WAV file with chunks before and after its data."""
     at = data.index(b"data")
     body = data[12:at] + before + data[at:] + after
     return b"RIFF" + struct.pack("<I", len(body) + 4) + b"WAVE" + body
@@ -55,7 +54,6 @@ def question(number: int = 1, audio: str = "audio/test/foa_a.wav", **more: Any) 
 
 
 def timed(span: list[float], **more: Any) -> dict[str, Any]:
-    """A question about a time span."""
     text = f"{span[0]}s to {span[1]}s"
     return question(
         task_name="detect_time", answer=text, canonical_answer=text, answer_meta={"time_span": span}, **more
@@ -63,7 +61,6 @@ def timed(span: list[float], **more: Any) -> dict[str, Any]:
 
 
 def tree(root: Path, records: list[dict[str, Any]], audio: dict[str, bytes], name: str = "qa/test.jsonl") -> Path:
-    """A data set; the file of its questions."""
     for path, data in {name: "".join(json.dumps(one) + "\n" for one in records).encode(), **audio}.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(data)
@@ -79,7 +76,6 @@ def codes(path: Path, **more: Any) -> list[str]:
 
 
 def one(tmp_path: Path, data: bytes, record: dict[str, Any] | None = None) -> list[Finding]:
-    """What is found about one question with one recording; both ways of naming them agree."""
     file = tree(tmp_path, [record or question()], {"audio/test/foa_a.wav": data})
     alone, whole = found(file), found(tmp_path)
     assert [(f.code, f.message, f.line, f.column) for f in alone] == [
@@ -250,7 +246,6 @@ def test_jasco_and_its_odd_recording(tmp_path: Path) -> None:
 
 
 def missing_bytes(stream: io.BytesIO) -> int:
-    """Bytes of sound that the header promises and that are not there; 0 where there is no header."""
     header = read_header(stream)
     return header.missing if header is not None else 0
 
