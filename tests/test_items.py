@@ -17,13 +17,11 @@ from seldio.errors import LossError, UsageError
 from seldio.formats import ItemFormat
 from seldio.formats.qa_csv import JASCO
 from seldio.synth.tree import write_demo
-from seldio.tasks.specs import COUNTS, PUBLISHED
 
 CASES = Path(__file__).parent / "cases" / "rules"
 
 
 def question(number: int, **changes: object) -> dict[str, object]:
-    """A record of SO-Bench."""
     record: dict[str, object] = {
         "qa_id": f"qa_{number:020x}",
         "split": "test",
@@ -52,80 +50,6 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "starss23"
 
 
-@pytest.mark.slow
-def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
-    """QAI107"""
-    meta = {"azimuth_deg": 1.0, "elevation_deg": 1.0, "distance_m": 1.0, "time_span": [1.0, 2.5], "onset_time": 1.0}
-    about = {"answer": "1 left", "canonical_answer": "1", "answer_meta": meta | {"active_count": 1}}
-    classes = {task: spec.question_class for task, spec in PUBLISHED.items()}
-    words = {"classify_motion": "moving", "relative_left_right": "left", "spatial_temporal": "dog from left"}
-    words |= {"detect_time": "1.0s to 2.5s", "speech_content": "1 left"}
-    whole = [
-        question(
-            0,
-            task_name=task,
-            question_class=classes[task],
-            **about | ({"canonical_answer": words[task]} if task in words else {}),
-        )
-        for task, count in COUNTS.items()
-        for _ in range(count)
-    ]
-    records = [record | {"qa_id": f"qa_{number:020x}"} for number, record in enumerate(whole)]
-    right = validate(lines(tmp_path / "right.jsonl", *records))
-    wrong = validate(lines(tmp_path / "wrong.jsonl", *records[:-3]))
-
-    assert {"QAI123": 1, "QAI309": 1} == right.by_rule()  # no recordings
-    assert {"QAI107": 1, "QAI123": 1, "QAI309": 1} == wrong.by_rule()
-    assert "count_sources: 31 instead of 34" in "".join(one.message for one in wrong.findings)
-    half = validate(lines(tmp_path / "half.jsonl", *records[:5_000]))
-    assert (half.by_rule()["QAI129"], "QAI107" in half.by_rule()) == (1, False)
-    assert not {"QAI107", "QAI129"} & {*validate(lines(tmp_path / "few.jsonl", *records[:100])).by_rule()}
-
-
-@pytest.mark.parametrize(
-    ("more", "options", "lost"),
-    [
-        ({}, [], "answer_meta"),
-        # a key that has another meaning there
-        ({"source_refs": "none of them"}, ["-f", "so-bench", "--allow-loss", "answer_meta"], "extra"),
-    ],
-)
-def test_a_loss_is_named(tmp_path: Path, more: dict[str, object], options: list[str], lost: str) -> None:
-    source = lines(tmp_path / "qa.jsonl", question(1, **more))
-    refused = invoke("convert", source, "--to", "so-dataset-qa", "-o", tmp_path / "x.json", *options)
-
-    assert 1 == refused.exit_code
-    assert lost in refused.stderr
-    assert not (tmp_path / "x.json").exists()
-
-
-def test_standard_input_is_read_once_and_told_by_its_content(tmp_path: Path) -> None:
-    text = lines(tmp_path / "qa.jsonl", question(1)).read_text("utf-8")
-    asked = invoke("convert", "-", "--to", "items", input=text)
-    told = invoke("convert", "-", "--to", "items", "-f", "so-bench", input=text)
-
-    assert (0, 0) == (asked.exit_code, told.exit_code)
-    assert asked.stdout == told.stdout
-    assert "qa_00000000000000000001" in told.stdout
-
-
-@pytest.mark.parametrize(
-    ("name", "to", "codes"),
-    [
-        ("ruenvaqa/test.json", "so-bench", {"QAI113": 1, "QAI126": 1, "QAI309": 1}),  # the task is none of SO-Bench
-        ("mmau/mmau-test-mini.json", "so-bench", {"QAI113": 3, "QAI126": 2, "QAI309": 1}),  # nor is the split
-        ("jasco/v0.csv", "so-dataset-qa", {"QAI309": 1}),
-    ],
-)
-def test_what_is_written_is_recognised(shared: Path, tmp_path: Path, name: str, to: str, codes: dict[str, int]) -> None:
-    out = tmp_path / "out.jsonl"
-    convert_items(shared / "data" / name, out, formats.get(to, ItemFormat), allow_loss=["all"])
-
-    found = formats.format_of_file(out.read_bytes(), out.name)
-    assert found is formats.get(to, ItemFormat)
-    assert codes == validate(out).by_rule()
-
-
 def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
     """The answers of one-sided hearing are what there is to choose from."""
     head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
@@ -146,7 +70,6 @@ ANIMALS = ["dog", "cat", "cow", "horse", "goat", "sheep"]
 
 
 def choice(number: int, answer: str, choices: list[str]) -> dict[str, object]:
-    """A record of MMAR."""
     return {"id": str(number), "audio_path": f"a{number}.wav", "question": "Which?", "choices": choices,
             "answer": answer, "modality": "sound"}  # fmt: skip
 
@@ -287,7 +210,6 @@ def test_what_would_be_read_as_another_format_is_refused(tmp_path: Path, source:
 
 
 def russian(number: int, source: str) -> dict[str, Any]:
-    """A record of ruEnvAQA."""
     record = json.loads((CASES / "QAI126" / "good.json").read_text("utf-8"))["data"][source == "MUSIC-AVQA"]
     inputs = record["inputs"] | {"audio": f"samples/audio{number:03}.wav"}
     return record | {"inputs": inputs, "meta": record["meta"] | {"id": number}}
@@ -303,7 +225,6 @@ def russian(number: int, source: str) -> dict[str, Any]:
     ],
 )
 def test_half_of_ruenvaqa_is_from_each_source(music: int, clotho: int, says: str, tmp_path: Path) -> None:
-    """QAI107, QAI129"""
     sources = ["MUSIC-AVQA"] * music + ["CLOTHO-AQA"] * clotho
     records = [russian(number, source) for number, source in enumerate(sources, 1)]
     path = tmp_path / "test.json"
@@ -325,7 +246,6 @@ def test_half_of_ruenvaqa_is_from_each_source(music: int, clotho: int, says: str
     ],
 )
 def test_jasco_has_80_questions(left_out: Sequence[int], code: str | None, says: str, tmp_path: Path) -> None:
-    """QAI107, QAI129"""
     cells = "Waves,Let's go.,They swim.,They build.,They are at the beach.,beach"
     rows = [
         f"{number},{cells.replace('Waves', f'Waves {number}')}\n" for number in range(1, 81) if number not in left_out
