@@ -55,8 +55,6 @@ class Http:
 
 @dataclasses.dataclass
 class Call:
-    """What the server received."""
-
     number: int
     body: dict[str, Any]
     headers: dict[str, str]
@@ -77,8 +75,6 @@ def good(call: Call) -> Http:
 
 
 class Server:
-    """A server of chat completions that does as its script says."""
-
     def __init__(self, script: Callable[[Call], Http]) -> None:
         self.script, self.calls = script, list[Call]()
         lock, outer = threading.Lock(), self
@@ -128,8 +124,6 @@ class Server:
 
 
 class Time:
-    """A clock that only waiting moves."""
-
     def __init__(self) -> None:
         self.slept, self._lock = list[float](), threading.Lock()
 
@@ -139,7 +133,6 @@ class Time:
 
 
 def close_session() -> None:
-    """Have the next call make a new HTTP client."""
     try:
         from huggingface_hub import close_session as close
     except ImportError:  # before 1.0
@@ -213,6 +206,22 @@ def test_a_plain_request_is_sent_as_it_is_and_answered_with_text(serve: Serve) -
         (each["role"], each["content"]) for each in first["messages"]
     ]
     assert "it says neither. Reply again in the format" in second["messages"][-1]["content"]
+
+
+def test_calls_run_at_the_same_time_and_no_more_than_allowed(serve: Serve) -> None:
+    running, most, lock = [0], [0], threading.Lock()
+
+    def script(call: Call) -> Http:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.05)
+        with lock:
+            running[0] -= 1
+        return good(call)
+
+    ask(serve(script), 12, concurrency=3)
+    assert 3 == most[0]
 
 
 #: The first answers of a server, and how long is waited; None for longer and longer.
