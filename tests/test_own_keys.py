@@ -174,22 +174,10 @@ def test_tables_of_a_spreadsheet_are_read(data: bytes, tmp_path: Path) -> None:
     assert (table["id"].to_pylist(), table["prediction"].to_pylist()) == (["1"], ["rain"])
 
 
-@pytest.mark.parametrize(("numbers", "right"), [([0, 1], "ab"), ([1, 2], "ab"), ([1, 1], "11")])
-def test_numbers_of_right_answers_count_from_where_the_file_tells(
-    numbers: list[int], right: str, tmp_path: Path
-) -> None:
-    rows = [{"n": n, "options": ["a", "b"], "gold": number} for n, number in enumerate(numbers)]
-    table = seldio.read(
-        as_document(tmp_path / "own.json", rows), format=spelled("id=n,options=options,answer=gold", True)
-    )
-    assert table["answer"].to_pylist() == [*right]
-
-
 ASKED = "id=n,question=asked,options=A+B+C+D,answer=gold"
 
 
 def own_questions(letters: bool = False) -> list[dict[str, Any]]:
-    """The questions under other keys, with an option in each of four."""
     return [
         {"n": one["id"], "asked": one["question"], **dict(zip("ABCD", OPTIONS, strict=True))}
         | {"gold": "ABCD"[OPTIONS.index(one["answer"])] if letters else one["answer"], "level": "hard"}
@@ -212,11 +200,14 @@ def test_questions_with_own_keys_are_a_reference(name: str, letters: bool, tmp_p
 
 
 @pytest.mark.parametrize("cell", [json.dumps(OPTIONS), repr(OPTIONS)], ids=["json", "python"])
-def test_options_in_one_cell_are_a_list(cell: str, tmp_path: Path) -> None:
+def test_options_in_one_cell_are_a_list_and_empty_ones_are_left_out(cell: str, tmp_path: Path) -> None:
     rows = [{"n": row["n"], "choices": cell, "gold": row["gold"]} for row in own_questions()]
     path = as_csv(tmp_path / "own.csv", rows)
     table = seldio.read(path, format=spelled("id=n,options=choices,answer=gold", asked=True))
     assert table["options"].to_pylist() == [OPTIONS] * 4
+    lacking = as_csv(path, [row | {"D": ""} if row["gold"] != "violin" else row for row in own_questions()])
+    table = seldio.read(lacking, format=spelled(ASKED, asked=True))
+    assert [len(options) for options in table["options"].to_pylist()] == [3, 3, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -263,24 +254,11 @@ def test_a_place_in_a_csv_file_is_that_of_its_cell(tmp_path: Path, asked: Path) 
     assert (twice.line, twice.column) == (6, 1)
 
 
-SPATIAL = {
-    "id": "1", "audio": ["a.wav"], "task": "estimate_azimuth", "question": "What is the azimuth of the bell?",
-    "answer": "30 degrees", "canonical_answer": "30 degrees", "answer_meta": {"azimuth_deg": 30.0}, "language": "en",
-}  # fmt: skip
 CHOICE = {"id": "2", "audio": ["b.mp3"], "question": "Who?", "options": ["A man", "A woman"], "answer": "A woman"}
 
 
 def items(folder: Path, *rows: dict[str, Any]) -> Path:
     return as_lines(folder / "qa.jsonl", [*rows])
-
-
-def test_a_part_of_a_recording_is_a_loss(tmp_path: Path) -> None:
-    given = items(tmp_path, SPATIAL | {"start": 20.0, "end": 40.0})
-    with pytest.raises(LossError, match="plays the whole recording"):
-        seldio.convert(given, tmp_path / "out", "inspect")
-    seldio.convert(given, tmp_path / "out", "inspect", allow_loss="start,end")
-    with pytest.raises(UsageError, match="make them first"):
-        seldio.convert(Path(__file__).parent / "cases/formats/starss23", tmp_path / "made", "inspect")
 
 
 def test_other_inputs_of_inspect(tmp_path: Path) -> None:
@@ -298,8 +276,16 @@ def test_other_inputs_of_inspect(tmp_path: Path) -> None:
     assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()
 
 
+def test_a_part_of_a_recording_is_a_loss(tmp_path: Path) -> None:
+    given = items(tmp_path, CHOICE | {"start": 20.0, "end": 40.0})
+    with pytest.raises(LossError, match="plays the whole recording"):
+        seldio.convert(given, tmp_path / "out", "inspect")
+    seldio.convert(given, tmp_path / "out", "inspect", allow_loss="start,end")
+
+
 def sample(id: str, text: str, epoch: int = 1) -> tuple[str, bytes]:
     record = {"id": id, "epoch": epoch, "input": "?", "target": "A", "output": {"completion": text}}
+    record["attachments"] = {"ab": "ANSWER: A"}  # inspect keeps long texts once, under their hash
     return f"samples/{id}_epoch_{epoch}.json", json.dumps(record).encode()
 
 
@@ -326,7 +312,7 @@ def deflated(members: dict[str, bytes]) -> bytes:
 
 
 LOGGED = {
-    "_journal/start.json": b"{}", **dict([sample("1", "B"), sample("2", "ANSWER: A")]), "summaries.json": b"[]",
+    "_journal/start.json": b"{}", **dict([sample("1", "B"), sample("2", "attachment://ab")]), "summaries.json": b"[]",
     "header.json": b'{"version": 2, "status": "success"}',
 }  # fmt: skip
 
@@ -344,6 +330,7 @@ def test_an_archive_scores_as_the_log_in_json_does(pack: Any, tmp_path: Path) ->
     assert numbers[0]["letter"] == 0.5
     tables = [seldio.read(tmp_path / name) for name in ("log.eval", "log.json")]
     assert tables[0].to_pylist() == tables[1].to_pylist()
+    assert tables[0]["prediction"].to_pylist() == ["B", "ANSWER: A"]
 
 
 @pytest.mark.parametrize(
@@ -353,8 +340,9 @@ def test_an_archive_scores_as_the_log_in_json_does(pack: Any, tmp_path: Path) ->
         (deflated(LOGGED | {"samples/../../x.json": b"{}"}), "SAF101"),
         (zstandard(LOGGED, checksum=1), "SAF107"),
         (zstandard(LOGGED)[:-200], "SAF107"),
+        (zstandard(LOGGED).replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfc"), "SAF107"),
     ],
-    ids=["bomb", "escape", "checksum", "cut off"],
+    ids=["bomb", "escape", "checksum", "cut off", "not packed so"],
 )
 def test_an_archive_that_is_none_or_too_much(data: bytes, code: str, tmp_path: Path) -> None:
     (tmp_path / "log.eval").write_bytes(data)
