@@ -76,8 +76,6 @@ def clean() -> Files:
 
 @dataclasses.dataclass(frozen=True)
 class Memory:
-    """An entry without a disk."""
-
     name: str
     data: bytes = b""
 
@@ -117,7 +115,6 @@ def with_meta(old: str, new: str, count: int = 1) -> Files:
 
 
 def moved(old: str, new: str) -> Files:
-    """The clean package with *old* in paths and in meta files replaced by *new*."""
     return {name.replace(old, new): text.replace(old, new) for name, text in clean().items()}
 
 
@@ -178,21 +175,6 @@ def test_a_single_meta_file_is_checked_for_what_it_says() -> None:
     files = {f"{B}.meta.yaml": META.replace("22", "222")}
     expected = [("SUB206", f"{B}.meta.yaml", 2, 10, A), ("SUB223", f"{B}.meta.yaml", 34, 14, "222")]
     assert expected == places(found(files, kind="file"))
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        (f"{A}.meta.yaml", True),
-        (f"a/b/{A}.META.YML", True),
-        (f"task3a/{A}/{A}/mix001.csv", True),
-        ("task3/results/mix001.csv", False),
-        (f"{A}/mix001.csv", False),
-        ("metadata_dev/dev-test-tau/fold4_room10_mix001.csv", False),
-    ],
-)
-def test_what_is_a_package(name: str, expected: bool) -> None:
-    assert expected == is_package(Collection("x.zip", "zip", [Memory(name)], ()))
 
 
 def test_bare_folders_of_outputs_are_the_systems_of_a_team(tmp_path: Path) -> None:
@@ -329,7 +311,6 @@ def test_a_fault_of_the_whole_meta_file(data: bytes, expected: list[Any]) -> Non
 
 
 def assert_pointed(finding: Finding) -> None:
-    """The value stands in the excerpt where the columns say."""
     if finding.value is not None and finding.column is not None:
         assert finding.excerpt is not None
         assert finding.end_column is not None
@@ -470,7 +451,6 @@ def test_any_tree_is_taken_apart(names: list[str], kind: str, path: str) -> None
 
 
 def test_two_systems_with_the_same_outputs() -> None:
-    """SUB224; files of a few rows may well be the same."""
     rows = "".join(f"{n},1,{n},{n}\n" for n in range(20))
     outputs = [name for name in clean() if name.endswith(".csv")]
     same = clean() | dict.fromkeys(outputs, rows)
