@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -112,19 +111,6 @@ def test_own_files_are_read(tmp_path: Path, format: str, table: str | None) -> N
     assert repr(report(found).tables[0].rows) == repr(report(expected).tables[0].rows)
 
 
-def test_a_folder_and_a_zip_of_files(tmp_path: Path) -> None:
-    folder = tmp_path / "scores"
-    folder.mkdir()
-    for number, each in enumerate(REPORTS):
-        (folder / f"{number}.json").write_text("".join(render([each], "json")), "utf-8")
-    (folder / "notes.txt").write_text("not a score", "utf-8")
-    with zipfile.ZipFile(tmp_path / "scores.zip", "w") as archive:
-        for path in folder.iterdir():
-            archive.write(path, path.name)
-    for source in (folder, tmp_path / "scores.zip"):
-        assert [entry.system for entry in read_scores(source).entries] == ["=b", "a"]
-
-
 def test_plain_csv_with_shares_in_per_cent(tmp_path: Path) -> None:
     path = tmp_path / "plain.csv"
     path.write_text(
@@ -194,8 +180,3 @@ def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
 def test_what_was_scored_in_different_ways_is_not_compared() -> None:
     with pytest.raises(DataError, match="different profiles"):
         scores_of([REPORTS[0], scored("c", (0.1, 0.2, 3.0, 0.4), "dcase2024-angles")])
-
-
-def test_an_undefined_score_is_told() -> None:
-    names = {notice.name for notice in report(scores_of(REPORTS)).notices}
-    assert names == {"undefined", "takes-part"}
