@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,7 @@ from seldio.answers.matching import letter_of
 from seldio.answers.measures import QUANTITIES
 from seldio.answers.reading import read
 from seldio.answers.words import plainly
-from seldio.schema.qa import AnswerMeta, Item, Prediction
-from seldio.scores.so_bench import Scored, count, get
+from seldio.scores.so_bench import evaluate, get
 
 CASES = Path(__file__).parent / "cases" / "answers"
 INSTRUMENTS = ["violin", "flute", "guitar", "piano"]
@@ -72,7 +70,6 @@ def agree(first: Any, second: Any) -> bool:
 
 
 def blind() -> Iterator[Labelled]:
-    """Yield the replies that two readers labelled alike before anybody saw what is read of them."""
     for options, question, reply, says in rows("blind"):
         yield reply, options, question, says
 
@@ -130,6 +127,12 @@ def test_no_reply_ends_a_score(reply: str, options: list[str], question: str) ->
 
 BITS = ("<think>", "answer: ", "the answer is ", "flute ", "**flute** ", "not ", "\\boxed{", "or ", "\n", "B) ", "Ответ: ",
         "<answer>", "answer ", "a violin, ", "A/B ", "A or B ", "A. B. ", "no, flute ", "так ")  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bit", BITS)
+def test_the_time_for_long_replies_grows_with_them_and_no_faster(bit: str) -> None:
+    assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 50_000)
 
 
 @pytest.mark.parametrize("bit", BITS)
@@ -298,52 +301,38 @@ WORDS = {
     ),
     "motion": ("classify_motion", "How does it move?", "stationary"),
 }
+TABLE_NAMES = Names(["guitar", "bell", "dog", "crackle", "vehicle"])
 TIGHT = get("so-bench").changed(azimuth=0.01, elevation=0.01, distance=0.02, onset=0.01)
 
 
-def item(number: int, about: str, reads: Any) -> Item:
+def asked_about(about: str, reads: Any, text: str) -> AnsweredQuestion:
     if about in NUMBERS:
         task, key, other = NUMBERS[about]
         truth = other if reads in (None, "nothing") else reads
-        meta = AnswerMeta.model_validate({key: truth})
-        return Item(id=str(number), task=task, question="?", answer=str(truth), canonical_answer=str(truth), answer_meta=meta)  # fmt: skip
+        return AnsweredQuestion("1", task, "?", str(truth), str(truth), {key: truth}, text)
     task, question, answer = WORDS[about]
-    return Item(id=str(number), task=task, question=question, answer=answer, canonical_answer=answer)
+    return AnsweredQuestion("1", task, question, answer, answer, {}, text)
 
 
-@cache
-def scored() -> dict[str, Scored]:
-    """All answers but those that are letters, scored at once without a judge; other names are known from the table."""
-    named = [(number, *row) for number, row in enumerate(ROWS) if row[0] != "letter"]
-    items = [item(number, about, reads) for number, about, _, reads in named]
-    rows = [Prediction(id=str(number), prediction=text) for number, _, text, _ in named]
-    others = ("guitar", "bell", "dog")
-    items += [Item(id=name, task="multi_hop", question="?", answer=name, canonical_answer=name) for name in others]
-    rows += [Prediction(id=name, prediction=name) for name in others]
-    return {row.item.id: row for row in count(items, rows, TIGHT).rows}
-
-
-def read_out(number: int) -> Any:
+def read_out(about: str, text: str, reads: Any) -> Any:
     """What is read out of an answer, in the words of the table; ``"wrong"`` for another number than the right one."""
-    about, text, reads = ROWS[number]
     if about == "letter":
         found = letter_of(text)
         return found and found.latin
-    row = scored()[str(number)]
-    if row.how == "undecided":
-        return None
-    if about in WORDS:
-        return row.outcome.correct
-    if not row.outcome.parseable:
+    question = asked_about(about, reads, text)
+    judged = extract(question, TABLE_NAMES)
+    outcome = judged and evaluate(question, judged, TIGHT)
+    if outcome is None or about in WORDS:
+        return outcome and outcome.correct
+    if not outcome.parseable:
         return "nothing"
-    return reads if row.outcome.correct > 0.999 else f"wrong: {row.judgement}"
+    return reads if outcome.correct > 0.999 else f"wrong: {judged}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("about", sorted({about for about, _, _ in ROWS}))
 def test_answers_say_what_they_mean(about: str) -> None:
-    """Every phrasing, with what is read and what it says where the two differ."""
-    rows = [(text, read_out(number), says) for number, (what, text, says) in enumerate(ROWS) if what == about]
+    rows = [(text, read_out(about, text, says), says) for what, text, says in ROWS if what == about]
 
     assert rows
     assert [] == [row for row in rows if row[1] != row[2]]
