@@ -27,7 +27,6 @@ from seldio.findings import JSON_KEYS, Finding, Heard, Report, Severity
 from seldio.reports import Options, outputs, render, write
 from seldio.reports.ci import FINGERPRINT, file_uri
 from seldio.reports.json_report import report_schema
-from seldio.reports.sections import verdict
 from seldio.rules import CATALOGUE as RULES
 from seldio.text import printable
 
@@ -170,14 +169,6 @@ def test_people_are_given_a_verdict(report: Report, line: str) -> None:
     assert show(report, "markdown").splitlines()[0] == line
 
 
-def test_lines_are_broken_between_words_on_a_terminal() -> None:
-    report = make(dataclasses.replace(AZIMUTH, message=" ".join(["azimuth"] * 40), hint=" ".join(["write"] * 40)))
-    shown = show(report, "text", width=60, wrap=True)
-    assert max(map(len, shown.splitlines())) <= 60
-    assert " ".join(shown.split()).count("write") == 40
-    assert max(map(len, show(report, "text", width=60).splitlines())) > 200
-
-
 def many(count: int) -> Report:
     return make(*(dataclasses.replace(AZIMUTH, line=line) for line in range(1, count + 1)), MISSING)
 
@@ -202,11 +193,6 @@ def test_other_formats_are_never_cut_short(format: str) -> None:
 def test_colour_adds_only_colour(report: Report) -> None:
     coloured = show(report, "text", color=True, statistics=True)
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == show(report, "text", statistics=True)
-
-
-def test_markup_is_text() -> None:
-    finding = dataclasses.replace(MISSING, message="[bold red]x[/] :dog: [link=a]b", path="[/].csv")
-    assert "[/].csv  SUB001 error [bold red]x[/] :dog: [link=a]b\n" in show(make(finding), "text")
 
 
 class Terminal(io.StringIO):
@@ -300,7 +286,6 @@ def test_json_is_what_its_schema_says_and_loses_nothing_but_surrogates(report: R
 
 
 def spelt(value: Any) -> Any:
-    """*value* as it stands in JSON: lone surrogates have none."""
     if not isinstance(value, str):
         return value
     return re.sub("[\ud800-\udfff]", lambda match: printable(match.group()), value)
@@ -489,15 +474,6 @@ def test_a_page_says_why_nothing_was_heard_also_where_nothing_is_wrong() -> None
     page = show(Report((), files=1, heard=(heard,)), "html")
     assert '<p class="verdict good">No findings: 1 file; 1 recording not compared with the sound.' in page
     assert "mix001 (FOA): not heard, the recording is silent" in page
-
-
-@pytest.mark.parametrize(("severity", "mood"), [("error", "error"), ("warning", "warning"), ("info", "good")])
-def test_a_page_says_first_whether_the_data_is_in_order(severity: str, mood: str) -> None:
-    report = make(dataclasses.replace(AZIMUTH, severity=Severity(severity)))
-    head, _, rest = show(report, "html").partition("</header>")
-    assert f'<p class="verdict {mood}">{html.escape(verdict(report))}' in head
-    assert "<table>" in rest
-    assert "Write -120." in rest
 
 
 ROW = "0,1,0,10,0,100\n"
