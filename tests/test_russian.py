@@ -55,7 +55,6 @@ def make(*events, fields=FIELDS):
 
 
 def ask(table, *tasks, seed=3, **options):
-    """Items, checked, and what was skipped for which reason."""
     skipped = Counter()
     items = list(stream(table, seed=seed, skipped=skipped, tasks=tasks or None, audio_pattern="{clip}", **options))
     check_all(table, items)
@@ -63,7 +62,6 @@ def ask(table, *tasks, seed=3, **options):
 
 
 def raw(table):
-    """The rows of each clip, as the oracle wants them."""
     rows = defaultdict(list)
     for row in table.select(FIELDS).to_pylist():
         rows[row["clip"]].append(tuple(row.values())[1:])
@@ -81,7 +79,6 @@ def check_all(table, items):
 
 
 def by_name(*events, vocabulary="starss"):
-    """A table of events (class name, first frame, end) without numbers of classes."""
     rows = [("a", f, None, label) for label, low, high in events for f in range(low, high)]
     fields = ("clip", "frame", "class_id", "class_name")
     columns = zip(fields, zip(*rows, strict=True), strict=True)
@@ -147,20 +144,6 @@ def test_small_random_tables(drawn, window, seed):
     items, _ = ask(table, seed=seed, window=window, hop=window)
     again, _ = ask(table.take(np.arange(len(table))[::-1]), seed=seed, window=window, hop=window)
     assert again == items
-
-
-@pytest.mark.slow
-def test_seeds_and_shards(synthetic):
-    table, items = synthetic
-    assert list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}")) == items
-    other = list(stream(table, seed=8, skipped=Counter(), audio_pattern="{clip}"))
-    assert [item.options for item in other] != [item.options for item in items]
-    part = table.filter(pa.compute.equal(table["clip"].cast(pa.string()), "mix003"))
-    assert list(stream(part, seed=7, skipped=Counter(), audio_pattern="{clip}")) == [
-        item for item in items if item.audio == ["mix003"]
-    ]
-    few = list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}", tasks={DOUBLE, COUNTING}))
-    assert few == [item for item in items if item.task in (DOUBLE, COUNTING)]
 
 
 def test_ties_are_skipped():
@@ -390,7 +373,6 @@ def test_sentences_to_the_letter(task: str, way: int, kind: str, x: str, y: str,
 
 
 def every_sentence(x: str, y: str) -> list[tuple[str, str]]:
-    """Task and sentence of all wordings and answers about two nouns."""
     found = []
     for task, each in worded("ru").items():
         for way, form in enumerate(each.wordings):
