@@ -19,7 +19,6 @@ from pydantic import ValidationError
 from strategies import text_file
 
 from seldio import plugins
-from seldio.errors import UsageError
 from seldio.formats import cells, get
 from seldio.schema.dataset_file import KINDS, check
 from seldio.schema.event_rows import Event
@@ -204,23 +203,8 @@ def test_spellings_of_one_class(name: str) -> None:
     assert vocabulary("starss").indices[spelling(name)] == 0
 
 
-def test_mapping_by_name() -> None:
-    old, new = vocabulary("tau-nigens-2020"), vocabulary("tau-nigens-2021")
-    assert old.mapping(new) == {0: 0, 1: 1, 2: 2, 3: 3, 5: 4, 6: 5, 8: 6, 9: 7, 10: 8, 11: 9, 12: 10, 13: 11}
-    assert {index: index for index in range(13)} == vocabulary("starss").mapping(vocabulary("starss"))
-    # female speech, footsteps, knock, male speech, phone
-    assert old.mapping(vocabulary("starss")) == {6: 0, 8: 6, 9: 12, 11: 1, 12: 3}
-
-
 def test_mapping_back_and_forth() -> None:
     for one in map(vocabulary, names()):
         for other in map(vocabulary, names()):
             back = other.mapping(one)
             assert all(index == back[target] for index, target in one.mapping(other).items())
-
-
-def test_unknown_vocabularies_are_listed() -> None:
-    with pytest.raises(UsageError, match=r"unknown vocabulary 'x'; choose from .*starss"):
-        vocabulary("x")
-    with pytest.raises(UsageError):
-        vocabulary("../starss")
