@@ -154,7 +154,6 @@ def labels(folder: Path, **clips: list[Label]) -> Path:
 
 
 def outputs(folder: Path, metres: bool = False, **clips: list[Label]) -> Path:
-    """Outputs of a system, 2023 or with the distances of 2024."""
     texts = {}
     for clip, rows in clips.items():
         found = []
