@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio import formats
-from seldio.answers.matching import exact_match, letter_of, passing, same_text, string_match
+from seldio.answers.matching import exact_match, letter_of, passing, string_match
 from seldio.errors import DataError
 from seldio.findings import raise_errors
 from seldio.reports.tables import ScoreReport
@@ -217,13 +217,6 @@ def test_string_match() -> None:
     assert not string_match("", "Man", options)
     assert not string_match("(A) Man", "Man", ["Man", "A woman"])  # the label is a word of a wrong option
     assert passing("dog then cat", ["dog then cat", "cat then dog", "dog"]) == ["cat then dog"]
-
-
-def test_same_text() -> None:
-    assert same_text("B) На причале.", "на причале")
-    assert same_text("+", " + ")
-    assert not same_text("-", "+")
-    assert not same_text("причал", "на причале")
 
 
 def choice(id: str, options: list[str], answer: str, **extra: str) -> Item:
