@@ -29,7 +29,6 @@ from seldio.scores.jasco import (
     as_text,
     count,
     grouped,
-    judged,
     key,
     parse,
     request,
@@ -50,7 +49,6 @@ def text(rating: object, orientation: str) -> str:
 
 
 def rows(texts: dict[str, Sequence[str]]) -> list[Prediction]:
-    """Judged outputs: by item, a judge's text for each instruction."""
     return [
         Prediction(id=id, prompt=prompt, prediction="output", extra={COLUMN: one, "tgt_text": "right"})
         for id, each in texts.items()
@@ -59,7 +57,6 @@ def rows(texts: dict[str, Sequence[str]]) -> list[Prediction]:
 
 
 def whole(texts: dict[str, Sequence[str]] | None = None, other: str = text(0, "Neither")) -> list[Prediction]:
-    """All 640 outputs, with *other* where *texts* says nothing."""
     given = texts or {}
     return rows({str(n): [*given.get(str(n), ()), *[other] * 8][:8] for n in range(1, 81)})
 
@@ -344,16 +341,6 @@ def test_a_judge_is_asked() -> None:
     assert {"mode": "corrected", "vocabulary": "Both"} == report.settings
     with pytest.raises(SeldioError, match="replied to no request"):
         score(found[:8] + found[16:], allow_missing=True, judge=lambda requests: [Reply(each.id, None, failed=True) for each in requests])  # fmt: skip
-
-
-def test_a_refused_reply_is_no_verdict_in_either_reading() -> None:
-    replies = ['{"rating": 2, "orientation": "Both"}', GOOD, "Rating=2 Orientation=Both"]
-    found = whole()[:3]
-    marked = judged(found, lambda requests: [Reply(each.id, None, text, error="wrong") for each, text in zip(requests, replies, strict=True)])  # fmt: skip
-    for row in marked:
-        column = str((row.extra or {})[COLUMN])
-        assert column.startswith("no verdict, wrong")
-        assert Judged(None, None) == parse(column) == parse(column, "eval.py")
 
 
 def test_judgements_made_elsewhere() -> None:
