@@ -20,11 +20,11 @@ from releases import printed_by_rich
 from rich.cells import cell_len
 
 import seldio
-from seldio.errors import DataError, UsageError
+from seldio.errors import DataError
 from seldio.reports import Options, render
 from seldio.reports.json_report import reports
 from seldio.reports.spreadsheet import LONG
-from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
+from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table
 
 NAME = Column("system", "system")
 ER = Column("ER", "ER", "", 3, "lower", "error rate")
@@ -73,27 +73,6 @@ def test_text_is_no_wider_than_the_terminal_and_never_cuts_a_number(width: int, 
     for n in range(many):
         assert f"100.000 [{100 * n / 7:.3f}, 150.000]" in text
         assert f"column {n} (%)" in text
-
-
-def more_rows(report: ScoreReport, *rows: tuple[Cell, ...]) -> ScoreReport:
-    """The overall score of *report* with further rows."""
-    table = report.tables[0]
-    return dataclasses.replace(report, tables=(dataclasses.replace(table, rows=(*table.rows, *rows)),))
-
-
-def test_systems_side_by_side() -> None:
-    published = ("people", None, None, 0.95)
-    reports = [made("a"), made("b", f=math.nan)]
-    each = [more_rows(report, published) for report in reports]
-    assert [row[0] for row in side_by_side(each).rows] == ["a", "b", "people"]
-    own = [more_rows(report, ("read another way", n, None, 0.9), published) for n, report in enumerate(reports)]
-    assert [row[:2] for row in side_by_side(own).rows] == [
-        ("a", 1234), ("read another way", 0), ("b", 1234), ("read another way", 1), ("people", None)
-    ]  # fmt: skip
-    stacked = side_by_side([made("a"), made("b")], "classes")
-    assert [row[:2] for row in stacked.rows] == [("a", "dog"), ("a", "cat"), ("b", "dog"), ("b", "cat")]
-    with pytest.raises(UsageError, match="choose from overall, classes"):
-        side_by_side([made()], "rooms")
 
 
 WORDS = st.text(max_size=12)
@@ -181,8 +160,6 @@ def test_markdown_tables_keep_their_shape(text: str) -> None:
 
 
 class Page(HTMLParser):
-    """The tags of a page, with a check that they close."""
-
     def __init__(self) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
@@ -270,7 +247,6 @@ def test_the_lead_measure_is_in_the_first_part_of_a_table() -> None:
 
 @pytest.fixture
 def scored(tmp_path: Path) -> tuple[Path, Path]:
-    """Three clips with two classes; the predictions of ``c`` are all wrong, one of ``b`` is."""
     sides = tmp_path / "labels of all", tmp_path / "out"
     for folder in sides:
         folder.mkdir()
