@@ -130,7 +130,6 @@ def test_edge_cases(official: Kept) -> None:
 
 @pytest.fixture(scope="session")
 def real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The 54 clips of which there are labels and predictions of two systems."""
     folder = tmp_path_factory.mktemp("real")
     labels = {path.name: path for path in (shared / "data/starss22-labels").rglob("*.csv")}
     for system in ("system-a-cartesian", "system-b-cartesian"):
@@ -234,21 +233,19 @@ def test_assignments_are_those_of_scipy(data: st.DataObject) -> None:
         np.testing.assert_array_equal((i, j), expected)
 
 
-@pytest.mark.slow
-def test_the_accumulator_agrees_with_all_at_once(real: Path) -> None:
-    from seldio import read
-
-    truth, given = read(real / "reference"), read(real / "system-a-cartesian")
-    whole = _counts(real)
-    halves = [SeldAccumulator("dcase2023"), SeldAccumulator("dcase2023")]
-    for number, clip in enumerate(whole.clips):
-        chosen = [t.filter(pa.compute.equal(t["clip"].cast(pa.string()), clip)) for t in (truth, given)]
-        halves[number % 2].update(clip, *chosen)
-    halves[0].merge(halves[1])
-    again = SeldAccumulator("dcase2023")
-    again.load_state_dict(json.loads(json.dumps(halves[0].state_dict())))
-    np.testing.assert_allclose(list(again.compute().values()), whole.values()[:, 0], atol=1e-12)
-    np.testing.assert_allclose(again.score().jackknife()[0], whole.jackknife()[0], atol=1e-9)
+@settings(max_examples=examples(60), deadline=None)
+@given(ROWS, st.sampled_from([profile.name for profile in PROFILES]))
+def test_a_perfect_prediction_and_any_order_of_clips(rows: list[Row], profile: str) -> None:
+    rows = list({(row.frame, row.class_id): row for row in rows}.values())
+    rows += [_row(41, 2, 0, 0), _row(43, 2, 0, 0)]  # the last frame is not always scored
+    sides = [table([row._asdict() | {"clip": clip, "onscreen": True} for row in rows for clip in ("a", "b")])] * 2
+    found = score_tables(*sides, ["a", "b"], get(profile), classes=3, average="micro").values()[:, 0]
+    named = dict(zip((column.name for column in get(profile).columns), found.tolist(), strict=True))
+    assert named["F"] == pytest.approx(1)
+    assert named.get("LE", named.get("AngE")) == pytest.approx(0, abs=1e-3)
+    shuffled = table([row._asdict() | {"clip": clip, "onscreen": True} for clip in ("b", "a") for row in rows])
+    again = score_tables(shuffled, sides[1], ["a", "b"], get(profile), classes=3, average="micro").values()[:, 0]
+    np.testing.assert_array_equal(found, again)
 
 
 def test_the_accumulator_takes_arrays_and_forgets() -> None:
@@ -397,6 +394,17 @@ def test_shares_add_up_to_the_lost_f(left: Any, right: Any, way: tuple[SeldProfi
         assert math.isnan(f) or mistakes.repaired(score, found.kinds, kind) >= f - 1e-12
     if profile.unit == 1:
         assert found.pairs.sum() == of["confused"].sum() == of["mistaken"].sum()
+
+
+@settings(max_examples=examples(40))
+@given(st.lists(ROW, max_size=30), st.lists(ROW, max_size=30))
+def test_parts_of_clips_add_up(left: Any, right: Any) -> None:
+    """Every sum over all clips is that over each clip by itself, to the last bit."""
+    sides = [frames_of(list({row[:4]: row for row in rows}.values())) for rows in (left, right)]
+    profile = get("dcase2024")
+    parts = [analysed(sides, profile, clips=[clip]) for clip in CLIPS]
+    for whole, *each in zip(analysed(sides, profile), *parts, strict=True):
+        assert np.array_equal(whole, sum(each))
 
 
 def most_pairs(good: np.ndarray[Any, np.dtype[np.bool_]]) -> int:
