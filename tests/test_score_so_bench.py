@@ -37,7 +37,6 @@ CARD = get("so-bench")
 
 
 def scored(*given, **options):
-    """The report, and the questions one by one."""
     case = count(*given, **options)
     return case.report("predictions"), case.rows
 
@@ -192,7 +191,6 @@ def test_the_time_for_long_texts_grows_with_them_and_no_faster(bit):
 
 @pytest.fixture(scope="module")
 def items():
-    """Questions of all tasks about made-up scenes."""
     tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(20)]
     made = generate(pa.concat_tables([*tables], promote_options="permissive"), seed=5, per_task=40).items
     speech = 'The speaker says, "please bring the red boxes".'
@@ -245,6 +243,11 @@ WRONG = {
 
 def wrong(item):
     return WRONG.get(item.task, lambda *_: "a purple kazoo")(item.answer_meta, item)
+
+
+def test_short_answers_score_one_but_where_they_lack_the_interval(items):
+    report = score(items, [said(item, item.canonical_answer) for item in items], CARD)
+    assert {"spatial_temporal"} == {task for task, row in by_task(report).items() if row["accuracy"] < 1}
 
 
 def test_both_numbers_are_given_where_nobody_decided(items):
