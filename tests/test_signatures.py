@@ -116,28 +116,19 @@ def test_what_differs_of_labels_is_said(labels: dict[str, Path]) -> None:
 
 
 def test_maps_have_one_too(tmp_path: Path) -> None:
-    where = Path(__file__).parent / "cases" / "formats" / "dcase2026"
-    (path,) = where.glob("*.json")
-    rows, name = json.loads(path.read_text()), "mix001.json"
-    for place, change in (("a", 0), ("b", 0), ("c", 1)):
+    (path,) = (Path(__file__).parent / "cases" / "formats" / "dcase2026").glob("*.json")
+    document = json.loads(path.read_text())
+    for place, indent in (("a", None), ("b", 1)):
         (tmp_path / place).mkdir()
-        text = json.dumps(rows if not change else changed(rows))
-        (tmp_path / place / name).write_text(text if place != "b" else json.dumps(json.loads(text), indent=1))
-    one, again, other = (signed(tmp_path / place, tmp_path / "a") for place in "abc")
+        (tmp_path / place / "mix001.json").write_text(json.dumps(document, indent=indent))
+    one, again = (signed(tmp_path / place, tmp_path / "a") for place in "ab")
     assert one == again
-    assert Signature.parsed(one).predictions != Signature.parsed(other).predictions
     table = seldio.read(tmp_path / "a")
     assert seldio.verify(one, table.take(list(range(table.num_rows))[::-1]), tmp_path / "a") == []
-    (said,) = seldio.verify(one, tmp_path / "c", tmp_path / "a")
+    document["annotations"][0]["segmentation"][0][0][2] /= 2
+    (tmp_path / "b" / "mix001.json").write_text(json.dumps(document))
+    (said,) = seldio.verify(one, tmp_path / "b", tmp_path / "a")
     assert said.startswith("the predictions: ")
-
-
-def changed(rows: Any) -> Any:
-    """The same with one number of one map moved."""
-    text = json.dumps(rows)
-    numbers = [*re.finditer(r"\d\.[1-9]\d*", text[text.index("segmentation") :])]
-    start = text.index("segmentation") + numbers[0].start()
-    return json.loads(f"{text[:start]}{float(numbers[0][0]) / 2}{text[start + len(numbers[0][0]) :]}")
 
 
 def test_comparisons_have_one_too(labels: dict[str, Path]) -> None:
@@ -154,7 +145,6 @@ def test_comparisons_have_one_too(labels: dict[str, Path]) -> None:
 
 
 def test_a_table_with_a_signature_can_be_ranked(labels: dict[str, Path], tmp_path: Path) -> None:
-    """Each line has as many cells as the header, and the signature is no score."""
     answers = [seldio.score(SAID[:n], ASKED, allow_missing=True) for n in (4, 6)]
     for number, report in enumerate([seldio.score(labels["pred"], labels["ref"], **FORMATS), *answers]):
         text = "".join(render([report], "csv"))
@@ -178,7 +168,6 @@ def test_latex_is_a_table_of_booktabs() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Labels and the outputs of two systems for each split that has published results, one row a clip."""
     root = tmp_path_factory.mktemp("splits")
     for split in ("dev-test", "eval"):
         for number, clip in enumerate(sorted(expected_clips("starss23", split))):
@@ -190,13 +179,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scored(folder: Path, **options: Any) -> ScoreReport:
-    """The score of the first system of a split, next to published results."""
     given = {"profile": "dcase2023", "baselines": True} | options
     return seldio.score(folder / "first", folder / "labels", **given)
 
 
 def rows(report: ScoreReport) -> dict[str, dict[str, Any]]:
-    """The rows of the overall score but its own, by system."""
     table = report.tables[0]
     found = [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows]
     assert found[0]["system"] == report.system
@@ -219,11 +206,6 @@ def test_baselines_of_the_same_split_are_further_rows_with_what_is_official(fold
     plain = seldio.score(folder / "dev-test/first", folder / "dev-test/labels", profile="dcase2023")
     assert {**report.overall, "published_as": None} == {**plain.overall, "published_as": None}  # the score is the same
     assert any(notice.name == "baselines" and "not exactly reproducible" in notice.text for notice in report.notices)
-
-
-def test_of_a_micro_average_what_was_published_of_it_is_shown(folder: Path) -> None:
-    foa = rows(scored(folder / "dev-test", average="micro"))["Track A, FOA"]
-    assert [foa[name] for name in ("ER", "F", "LE", "LR")] == [0.57, pytest.approx(0.487), None, None]
 
 
 def test_of_the_evaluation_set_both_tracks_are_shown_with_intervals_and_ranks(folder: Path) -> None:
@@ -272,24 +254,7 @@ def test_every_output_names_the_official_rows(output: str, folder: Path, monkeyp
     assert alone.count("official baseline") == 4
 
 
-def test_json_keeps_them_and_a_ranking_leaves_them_out(folder: Path, tmp_path: Path) -> None:
-    report = scored(folder / "eval")
-    (tmp_path / "one.json").write_text(report.to_json())
-    kept = json.loads(report.to_json())["reports"][0]["tables"][0]["rows"]
-    assert kept[1] == {
-        "system": "Du_NERCSLIP_task3a_1", "published_as": "rank 1, track A",
-        **{name: {"value": pytest.approx(value), "low": pytest.approx(low), "high": pytest.approx(high)}
-           for name, value, low, high in (("ER", 0.33, 0.29, 0.37), ("F", 0.627, 0.579, 0.685), ("LE", 12.9, 11.8, 14.2),
-                                          ("LR", 0.721, 0.668, 0.775))},
-    }  # fmt: skip
-    plain = seldio.score(folder / "eval/second", folder / "eval/labels", profile="dcase2023")
-    ranked = seldio.rank([tmp_path / "one.json", plain]).table()
-    assert len(ranked.rows) == 2
-    assert "published_as" not in [column.name for column in ranked.columns]
-
-
 def russian(folder: Path, count: int) -> Path:
-    """So many questions in ruEnvAQA's format, and a reply to each."""
     record = {
         "instruction": "{question}\nA. {option_a}\nB. {option_b}", "outputs": "A",
         "inputs": {"question": "Звучит ли на записи скрипка?", "audio": "samples/audio001.wav", "option_a": "да", "option_b": "нет"},
