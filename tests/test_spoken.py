@@ -34,7 +34,6 @@ PLURAL = {"domestic sounds", "footsteps", "falling keys", "jangling keys", "dish
 
 
 def sentences(label):
-    """All questions about a class, with another as y, and the usual forms of its answers."""
     name, other = name_of(label), name_of("Bell" if label != "Bell" else "Music")
     given = name.words | {
         "y": other.spoken, "more": "higher", "t": "1.5s", "place": "to the left of the listener", "side": "the left",
@@ -107,7 +106,6 @@ def items():
 
 
 def as_before(item):
-    """The answer with the names of classes in place of what they are called."""
     text = item.answer
     for label in {event.class_name for event in item.events}:
         name = name_of(label)
