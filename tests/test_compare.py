@@ -152,15 +152,6 @@ def test_scores_are_those_of_score_and_differences_are_theirs(folder: Path) -> N
     assert report.table("ranks").rows[0][0] == "good"
 
 
-def test_a_system_and_itself(folder: Path) -> None:
-    report = compared(folder, "fair", "fair")
-    assert all(cell == (0, 0, 0) for cell in cells(report, "differences")["fair (2) − fair"])
-    assert all(row[1:] == (1.0, 1.0, "undecided") for row in report.table("tests"))
-    (same,) = (notice for notice in report.notices if notice.name == "same-system")
-    assert same.text.startswith("fair and fair (2) have the same scores in every resample")
-    assert all(cell == 1 for row in report.table("ranks") for cell in row[1:-1]), "equals share the rank"
-
-
 def test_one_column_for_each_pair_and_the_clips_that_matter(folder: Path) -> None:
     report = compared(folder, "fair", "good", "poor", most=3, against="first")
     clips = report.table("clips")
@@ -238,13 +229,8 @@ def test_intervals_of_few_clips_are_marked_and_kept(folder: Path, tmp_path: Path
         assert row in few or row[held] >= 5, "clips in effect are at most those that hold the class"  # type: ignore[operator]
         assert type(row[f]) is (UnreliableInterval if row in few else WeakInterval), "no class is in 20 of 12 clips"
     assert "weak-intervals" in {notice.name for notice in report.notices if notice.grave}
-    tables = json.loads(report.to_json())["reports"][0]["tables"]
-    kept = next(each for each in tables if each["name"] == "classes")["rows"]
-    assert {"value", "low", "high", "weak"} in [set(row["F"]) for row in kept]
-    assert all(("reliable" in row["F"]) == (row.get("interval") == "too few") for row in kept)
-    assert [type(row[f]) for row in reports(json.loads(report.to_json()))[0].table("classes")] == [
-        type(row[f]) for row in table
-    ]
+    again = reports(json.loads(report.to_json()))[0].table("classes")
+    assert [type(row[f]) for row in again] == [type(row[f]) for row in table]
     shown = next(line for line in str(report).splitlines() if line.startswith(str(few[0][0])[:8]))
     assert "[" not in shown
 
