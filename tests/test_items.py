@@ -80,29 +80,6 @@ def converted(source: Path, to: str, name: str) -> tuple[Path, str]:
     return source.parent / name, " ".join(done.output.split())
 
 
-def test_ruenvaqa_has_letters_and_mmar_texts(tmp_path: Path) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"]))
-    made, said = converted(source, "ruenvaqa", "r.json")
-    assert ["C", "B"] == [record["outputs"] for record in json.loads(made.read_text())["data"]]
-    assert "2 answers written as option letters" in said
-    (tmp_path / "p.json").write_text(json.dumps({"data": {"test": [{"outputs": "C", "meta": {"id": 1}}, {"outputs": "B", "meta": {"id": 2}}]}}))  # fmt: skip
-    scored = invoke("score", tmp_path / "p.json", "-r", made, "--json")
-    assert json.loads(scored.output)["reports"][0]["tables"][0]["rows"][0]["exact_match"] == 1.0
-    for through in ("items", "items-parquet"):  # items hold texts, and tables what they are made of
-        between, _ = converted(source, through, "between.jsonl" if through == "items" else "between.parquet")
-        again, _ = converted(between, "ruenvaqa", "again.json")
-        assert json.loads(again.read_text())["data"] == json.loads(made.read_text())["data"]
-    for to in ("mmar", "mmau"):
-        back, _ = converted(made, to, "back.json")
-        assert ["cow", "no"] == [
-            row.answer for row in formats.get(to, ItemFormat).read(back.read_bytes(), "b", fail).rows
-        ]
-
-
-def fail(finding: object) -> None:
-    raise AssertionError(finding)
-
-
 @pytest.mark.parametrize(
     ("answer", "options", "why"),
     [
