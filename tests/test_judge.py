@@ -566,26 +566,24 @@ def test_reading_never_crashes(text: str, parts: Sequence[str]) -> None:
             read(candidate, requests()[0])
 
 
-def test_a_judge_decides_what_stays_unread_of_replies_with_options(serve: Serve, tmp_path: Path) -> None:
+def test_a_judge_decides_what_stays_unread_of_replies_with_options(serve: Serve) -> None:
+    options, rights = ["flute", "violin", "drum"], ("violin", "flute", "drum")
+    question = {"audio": ["a.wav"], "task": "t", "question": "What plays?", "options": options}
+    asked = [question | {"id": str(n), "answer": right} for n, right in enumerate(rights)]
     replies = ("The bow is drawn over the strings.", "flute", "Nobody could say.")
-    options = ["flute", "violin", "drum"]
-    for name, key in (("q", "answer"), ("p", "prediction")):
-        texts = ("violin", "flute", "drum") if name == "q" else replies
-        asked = {"audio": ["a.wav"], "task": "t", "question": "What plays?", "options": options} if name == "q" else {}
-        lines = [json.dumps({"id": str(n), key: text, **asked}) for n, text in enumerate(texts)]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    server = serve(
-        lambda call: completion(
+    said = [{"id": str(n), "prediction": text} for n, text in enumerate(replies)]
+
+    def script(call: Call) -> Http:
+        return completion(
             json.dumps({"request": call.tag, "option": 2 * ("bow" in call.body["messages"][1]["content"])})
         )
-    )
-    given = {"predictions": tmp_path / "p.jsonl", "reference": tmp_path / "q.jsonl"}
-    judge = {"judge": "judge-1", "judge_url": server.url}
 
-    plan = seldio.score(**given, **judge, dry_run=True)
+    server = serve(script)
+    judge = {"judge": "judge-1", "judge_url": server.url}
+    plan = seldio.score(said, asked, **judge, dry_run=True)
     assert "2 requests" in " ".join(notice.text for notice in plan.notices)
     assert [] == server.calls
-    alone, judged = seldio.score(**given), seldio.score(**given, **judge)
+    alone, judged = seldio.score(said, asked), seldio.score(said, asked, **judge)
     assert [1 / 3, 2 / 3] == [alone.overall["read"], judged.overall["read"]]
     assert alone.overall["accuracy"] == judged.overall["accuracy"]
     assert 2 == len(server.calls)
