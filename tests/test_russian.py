@@ -294,20 +294,6 @@ def test_files_are_clean_and_come_back(synthetic, hub):
             assert getattr(before, field) == getattr(after, field), field
 
 
-def test_one_record_to_the_letter():
-    table = with_origin(make((4, 0, 50)), Origin("starss23", "starss"))
-    item = next(stream(table, seed=1, skipped=Counter(), tasks=[SINGLE]))
-    record = RUENVAQA.read(RUENVAQA.write([item]), "x", raise_errors).rows[0]
-    assert (item.dataset, item.language, item.split, item.audio) == ("starss23", "ru", "test", ["a.wav"])
-    assert int(item.id) < 2**53
-    assert record.extra == {
-        "meta": {
-            "categories": {"knowledge": "common"}, "audio_id": item.extra["meta"]["audio_id"],
-        }
-    }  # fmt: skip
-    assert (record.start, record.end) == (0.0, 5.0)
-
-
 VALUES = {
     "t": "3,2", "since": "1,0", "until": "2,5", "place": "сзади слева", "side": "сзади слева", "azimuth": "21 градус",
     "elevation": "-2 градуса", "count": "2", "more": "выше",
