@@ -247,8 +247,6 @@ def test_parts_are_scored_over_the_classes_that_they_have(tmp_path: Path) -> Non
     assert row(done, "rooms", "room 2")["F"] == pytest.approx(1)
     assert "by clip and room" in said(done)["present-classes"].text
     assert done.overall["F"] == pytest.approx((1 + 0 + 1) / 13)  # as the official program has it
-    micro = seldio.score(tmp_path / "out", truth, table="clips", average="micro", reference_format="starss23")
-    assert row(micro, "clips", "fold4_room1_mix001")["F"] == pytest.approx(1 / 1.5)
 
 
 def test_swapped_sides_are_said_before_the_tables(tmp_path: Path) -> None:
