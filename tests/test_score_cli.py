@@ -13,6 +13,7 @@ from test_judge import Serve, completion, serve, session  # noqa: F401 - fixture
 import seldio
 from seldio import formats
 from seldio.formats import ItemFormat
+from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.schema.qa import Item, Prediction
 
 LABELS = "".join(f"{frame},0,0,10,0,100\n{frame},1,0,-90,0,200\n" for frame in range(1, 26))
@@ -183,3 +184,26 @@ def test_judgements_of_so_bench_made_elsewhere(tmp_path: Path) -> None:
         seldio.score(given, reference, judgements=str(tmp_path / "none.jsonl"))
     with pytest.raises(seldio.UsageError, match="unknown threshold angle"):
         seldio.score(given, reference, threshold={"angle": 3})
+
+
+def test_jasco_with_judgements_and_swapped_sides(tmp_path: Path) -> None:
+    rows = [
+        Prediction(
+            id="1", prompt=prompt, prediction="A castle.", extra={"tgt_text": "sandcastle", "target_keywords": "x"}
+        )
+        for prompt in INSTRUCTIONS
+    ]
+    given = write(tmp_path / "p.csv", "jasco-predictions", rows)
+    texts = [{"id": f"1/{n}", "judgement": f"Rating: {n % 3}\nOrientation: Both"} for n in range(1, 9)]
+    judged = tmp_path / "judged.jsonl"
+    judged.write_text("".join(json.dumps(text) + "\n" for text in texts))
+    for profile in ("jasco", "jasco-eval.py"):
+        report = seldio.score(given, judgements=str(judged), allow_missing=True, profile=profile)
+        assert (report.profile, report.overall["best_mean"]) == (profile, 2.0)  # the best of eight instructions
+    asked = write(
+        tmp_path / "qa.json",
+        "mmau",
+        [Item(id="0", audio=["a.wav"], question="?", options=["x", "y"], answer="x", task="sound")],
+    )
+    said = write(tmp_path / "said.jsonl", "predictions", [Prediction(id="0", prediction="x")])
+    assert "predictions and reference are swapped: " in run(asked, "-r", said).stderr
