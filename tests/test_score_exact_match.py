@@ -79,17 +79,13 @@ def test_exact_match_is_that_of_the_harness(prediction: str, reference: str) -> 
 @pytest.mark.parametrize(
     ("text", "written", "rule"),
     [
-        (" b.\n", "b", "alone"),
-        ("**B**", "B", "alone"),
         ("«B»", "B", "alone"),
         (CYRILLIC_BE, CYRILLIC_BE, "alone"),
         ("ОТВЕТ B", "B", "answer word"),
-        ("Ответ: B на причале", "B", "answer word"),
         ("Option A is wrong. The correct answer is option (C).", "C", "answer word"),
         (f"Правильный ответ — {CYRILLIC_VE}.", CYRILLIC_VE, "answer word"),
         ("ОТВЕТ A\n\nнет, ОТВЕТ D", "D", "answer word"),
         ("B) причал", "B", "first"),
-        ("B. на причале", "B", "first"),
         ("B—причал", "B", "first"),
         ("I would say option B", "B", "named"),
     ],
