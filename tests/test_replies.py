@@ -176,36 +176,27 @@ def test_every_announced_option_of_real_questions_is_read(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "options", "says"),
+    ("question", "reply", "options", "says"),
     [
-        ("It is F Major.", ["A Major", "C Major"], None),
-        ("It is F Major.", ["A Major", "F Major"], "F Major"),
-        ("C", ["C#", "C"], "C"),
-        ("C#", ["C", "D"], None),
-        ("Cat? No, dog.", ["dog", "rain", "cat"], "dog"),
-        ("It sounds like a flute at first. But wait.", INSTRUMENTS, None),
-        ("It cannot be determined.", ["rain", "It cannot be determined."], "It cannot be determined."),
-        ("(A) violin (B) flute", INSTRUMENTS, None),
-        ("I chose flute over piano.", INSTRUMENTS, "flute"),
-        ("Do I hear a flute?", INSTRUMENTS, None),
-        ("flute", ["flute", "flute", "drum"], "flute"),
+        ("", "It is F Major.", ["A Major", "C Major"], None),
+        ("", "It is F Major.", ["A Major", "F Major"], "F Major"),
+        ("", "C", ["C#", "C"], "C"),
+        ("", "C#", ["C", "D"], None),
+        ("", "Cat? No, dog.", ["dog", "rain", "cat"], "dog"),
+        ("", "It sounds like a flute at first. But wait.", INSTRUMENTS, None),
+        ("", "It cannot be determined.", ["rain", "It cannot be determined."], "It cannot be determined."),
+        ("", "(A) violin (B) flute", INSTRUMENTS, None),
+        ("", "I chose flute over piano.", INSTRUMENTS, "flute"),
+        ("", "Do I hear a flute?", INSTRUMENTS, None),
+        ("", "flute", ["flute", "flute", "drum"], "flute"),
+        ("Is the car closer than the dog?", "The car is farther away.", YES_AND_NO, "No"),
+        ("Is the car closer than the dog?", "The car is closer.", YES_AND_NO, "Yes"),
+        ("Is there a dog?", "There is a dog.", YES_AND_NO, "Yes"),
+        ("Is there a dog?", "I cannot hear the recording.", YES_AND_NO, None),
     ],
 )
-def test_what_is_near_an_option_is_not_it(reply: str, options: list[str], says: str | None) -> None:
-    assert read(reply, options).option == says
-
-
-@pytest.mark.parametrize(
-    ("question", "reply", "says"),
-    [
-        ("Is the car closer than the dog?", "The car is farther away.", "No"),
-        ("Is the car closer than the dog?", "The car is closer.", "Yes"),
-        ("Is there a dog?", "There is a dog.", "Yes"),
-        ("Is there a dog?", "I cannot hear the recording.", None),
-    ],
-)
-def test_yes_and_no_depend_on_the_question(question: str, reply: str, says: str | None) -> None:
-    assert read(reply, YES_AND_NO, question).option == says
+def test_what_is_near_an_option_is_not_it(question: str, reply: str, options: list[str], says: str | None) -> None:
+    assert read(reply, options, question).option == says
 
 
 def test_situations_are_read_by_seldio_score(tmp_path: Path) -> None:
