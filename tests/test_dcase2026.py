@@ -251,13 +251,9 @@ ADQA = Path(__file__).parent / "cases/formats-items"
 DEV = ADQA / "adqa/dev.jsonl"
 
 
-def submission(path: Path, *rows: tuple[str, str]) -> Path:
-    path.write_text("question,answer\n" + "".join(f"{id},{answer}\n" for id, answer in rows), "utf-8")
-    return path
-
-
 def test_top_1_accuracy(tmp_path: Path) -> None:
-    given = submission(tmp_path / "output.csv", ("dev_0001", "A door closing"), ("dev_0002", "a woman."))
+    given = tmp_path / "output.csv"
+    given.write_text("question,answer\ndev_0001,A door closing\ndev_0002,a woman.\n")
     assert not seldio.validate(given, reference=DEV).findings
     report = seldio.score(given, DEV)
     assert report.profile == "dcase2026-task5"
