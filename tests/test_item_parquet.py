@@ -70,7 +70,6 @@ REAL = ["so-bench/qa.jsonl", "so-bench/predictions.jsonl", "so-bench/so_dataset_
 def test_real_files_come_back(shared: Path, tmp_path: Path, name: str) -> None:
     source = shared / "data" / name
     kind = format_of_file(source.read_bytes(), name)
-    assert kind is not None
     table = convert(source, tmp_path / "x.parquet", "parquet")
 
     back = convert(table, tmp_path / "back", kind.name).read_bytes()
@@ -80,8 +79,6 @@ def test_real_files_come_back(shared: Path, tmp_path: Path, name: str) -> None:
     assert not validate(table).summary()["errors"]
     row = (formats.named(f"{kind.holds}-parquet", ItemFormat) or ITEMS).read(table.read_bytes(), "x", raise_errors)
     text = kind.read(source.read_bytes(), name, raise_errors)
-    assert row is not None
-    assert text is not None
     assert row.rows == text.rows
 
 
@@ -163,7 +160,6 @@ def test_any_damage_is_a_finding_or_harmless(at: int, noise: bytes, cut: bool) -
         reading, found = look(data)
         assert reading is not None or found
         for row in range(len(reading.rows) if reading else 0):
-            assert reading is not None
             reading.place(row, "answer", None)
 
 
