@@ -1,4 +1,4 @@
-"""The judge against a real HTTP server on loopback that also fails, stalls, repeats, cuts the connection and lies."""
+"""The judge against a real HTTP server on loopback that also fails, repeats, cuts the connection and lies."""
 
 from __future__ import annotations
 
@@ -44,12 +44,11 @@ SECRET = "sk-very-secret-0123456789"
 
 @dataclasses.dataclass
 class Http:
-    """What the server sends back; *stall* waits before, *cut* ends the connection in the middle."""
+    """What the server sends back; *cut* ends the connection in the middle."""
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
-    stall: float = 0.0
     cut: bool = False
 
 
@@ -91,7 +90,6 @@ class Server:
                     headers = {name.lower(): value for name, value in self.headers.items()}
                     outer.calls.append(call := Call(len(outer.calls), body, headers))
                 answer = outer.script(call)
-                time.sleep(answer.stall)
                 try:
                     self.send_response(answer.status)
                     for name, value in answer.headers.items():
@@ -174,8 +172,8 @@ def serve() -> Iterator[Callable[[Callable[[Call], Http]], Server]]:
 Serve = Callable[[Callable[[Call], Http]], Server]
 
 
-def requests(number: int = 1, **texts: str) -> list[JudgeRequest]:
-    return [make(f"q{n}", "test", "Is it right?", {"answer": f"text {n}", **texts}, SCHEMA) for n in range(number)]
+def requests(number: int = 1) -> list[JudgeRequest]:
+    return [make(f"q{n}", "test", "Is it right?", {"answer": f"text {n}"}, SCHEMA) for n in range(number)]
 
 
 def judge(server: Server, /, **options: Any) -> Judge:
