@@ -21,7 +21,7 @@ from seldio import validate
 from seldio.check.reference import load
 from seldio.findings import Finding
 from seldio.formats import ItemFormat, get
-from seldio.formats.qa_csv import INSTRUCTIONS, JASCO_PREDICTIONS, Jasco, JascoPredictions
+from seldio.formats.qa_csv import INSTRUCTIONS, JASCO_PREDICTIONS
 from seldio.schema.qa import Item
 
 Record = dict[str, Any]
@@ -151,8 +151,6 @@ def jasco(folder: Path, change: Callable[[list[list[str]]], object]) -> list[Fin
         for n in (1, 2)
     ]
     questions, predictions = get("jasco", ItemFormat), get("jasco-predictions", ItemFormat)
-    assert isinstance(questions, Jasco)
-    assert isinstance(predictions, JascoPredictions)
     (folder / "v0.csv").write_bytes(questions.write(asked))
     rows = [row.model_copy(update={"prediction": "They talk."}) for row in predictions.template(asked)]
     header, *table = csv.reader(io.StringIO(predictions.write(rows).decode(), newline=""))
