@@ -73,7 +73,6 @@ def test_real_files_come_back_byte_for_byte(jasco: Path, format, name: str, coun
 def test_the_instructions_are_those_of_the_seed(shared: Path) -> None:
     seed = (shared / "seeds" / "jasco.txt").read_text("utf-8", errors="replace")
     block = re.search(r"switch the position.*?```\n(.*?)```", seed, re.DOTALL)
-    assert block is not None
     assert tuple(line for line in block[1].splitlines() if line) == INSTRUCTIONS
 
 
@@ -131,7 +130,6 @@ def test_no_output_and_an_empty_output_stay_apart() -> None:
 def test_keywords(cell: str, words: list[str] | None) -> None:
     reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,"{cell}"\n')
     row = reading.rows[0]
-    assert isinstance(row, Item)
     assert words == (row.answer_meta.keywords if row.answer_meta else None)
     assert reading.rows == clean(JASCO, JASCO.write(reading.rows, reading.origin)).rows
 
@@ -199,7 +197,6 @@ def test_no_exception_for_any_bytes(data: bytes) -> None:
         reading, found = read(format, data)
         assert reading is not None or found
         for number in range(len(reading.rows) if reading is not None else 0):
-            assert reading is not None
             reading.place(number, "id", None)
         if reading is not None and not found:
             assert reading.rows == clean(format, format.write(reading.rows, reading.origin)).rows
