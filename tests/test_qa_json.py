@@ -48,13 +48,11 @@ def look(format: JsonItems, data: bytes, path: str = "x.jsonl") -> tuple[ItemRea
 
 def rows(format: JsonItems, data: bytes, path: str = "x.jsonl") -> list[Row]:
     reading = format.read(data, path, raise_errors)
-    assert reading is not None
     return list(reading.rows)
 
 
 def back(format: JsonItems, data: bytes, path: str = "x.jsonl") -> bytes:
     reading, _ = look(format, data, path)
-    assert reading is not None
     return format.write(reading.rows, reading.origin)
 
 
@@ -90,7 +88,6 @@ REAL = [
 def test_real_files_come_back(shared: Path, format: JsonItems, name: str, count: int) -> None:
     data = (shared / "data" / name).read_bytes()
     reading, found = look(format, data, name)
-    assert reading is not None
     assert (len(reading.rows), found) == (count, [])
     assert told(format.write(reading.rows, reading.origin)) == told(data)
     assert told(format.write(reading.rows, json.loads(json.dumps(reading.origin)))) == told(data)
@@ -168,7 +165,6 @@ def test_whole_numbers_are_ids_of_predictions(format: JsonItems) -> None:
     ids = ['"7"', "12", "0", str(2**53 - 1)]
     data = "".join(f'{{"{key}": {id}, "prediction": "x"}}\n' for id in ids).encode()
     reading, found = look(format, data)
-    assert reading is not None
     assert [row.id for row in reading.rows] == ["7", "12", "0", str(2**53 - 1)]
     assert [(f.code, f.severity, f.line, f.column, f.value) for f in found] == [
         ("SYN216", "warning", 2, len(key) + 6, "12")
@@ -198,7 +194,6 @@ WRONG = [
 def test_wrong_values(record: dict[str, Any], code: str, before: str, message: str) -> None:
     data = line(QA) + line(record) + line(QA)
     reading, found = look(SO_BENCH, data)
-    assert reading is not None
     assert len(reading.rows) == 2
     text = line(record).decode()
     assert [(f.code, f.line, f.column) for f in found] == [(code, 2, text.index(before) + len(before) + 1)]
@@ -210,13 +205,11 @@ def test_wrong_values(record: dict[str, Any], code: str, before: str, message: s
 def test_places_of_fields() -> None:
     data = b"5\n" + line(MC) + line(MC)
     reading, _ = look(MMAR, data)
-    assert reading is not None
     assert (reading.place(1, "options", 1).line, reading.place(1, "options", 1).value) == (3, '"right"')
     assert reading.place(0, "audio", 0).value == '"a.wav"'
     assert reading.place(0, "language", None).column == 1
     assert reading.finding(CATALOGUE["QAI101"], 0, "answer", "x").value == '"left"'
     reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
-    assert reading is not None
     assert reading.place(1, "answer_meta", None).line > reading.place(0, "answer_meta", None).line
     assert reading.place(1, None, None).line == 17
 
@@ -267,11 +260,9 @@ def test_what_was_written_is_read(format: JsonItems, data: st.DataObject) -> Non
     given_rows = [carried(format, row) for row in given_rows]
     written = format.write(given_rows)
     reading, found = look(format, written, "x" + format.suffix)
-    assert reading is not None
     assert [f for f in found if f.code not in ("SYN211", "SYN215")] == []
     assert reading.rows == given_rows
     again, _ = look(format, format.write(reading.rows, reading.origin), "x" + format.suffix)
-    assert again is not None
     assert again.rows == given_rows
 
 
@@ -302,7 +293,6 @@ def test_any_bytes(noise: bytes, at: int, path: str, format: JsonItems) -> None:
         assert reading is not None or found
         assert reading is None or reading.origin
         for row in range(len(reading.rows) if reading else 0):
-            assert reading is not None
             reading.place(row, "answer", None)
 
 
@@ -324,6 +314,5 @@ def test_a_key_that_stands_twice_is_found_among_thousands() -> None:
     lines[1234] = lines[1234].replace(b'"answer"', b'"answer": "y", "answer"')
     found: list[Finding] = []
     reading = SO_BENCH.read(b"".join(lines), "x.jsonl", found.append)
-    assert reading is not None
     assert len(reading.rows) == 3000
     assert [(one.code, one.line) for one in found] == [("SYN202", 1235)]
