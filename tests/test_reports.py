@@ -458,7 +458,6 @@ def test_a_page_of_findings_holds_text_and_no_markup_of_it(finding: Finding) -> 
 def test_a_page_shows_the_line_of_a_finding_with_its_caret() -> None:
     page = show(make(dataclasses.replace(AZIMUTH, excerpt="10,1,0,240,<b>")), "html")
     lines = re.search(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
-    assert lines is not None
     assert "<b>" not in page
     assert html.unescape(re.sub("<[^>]*>", "", lines[1])).splitlines() == ["12 | 10,1,0,240,<b>", "   |        ^^^"]
     assert re.findall("<mark.*?>(.*?)</mark>", page) == ["240", "^^^"]
