@@ -53,7 +53,6 @@ def read(data: bytes, format: Any = RUENVAQA) -> tuple[ItemReading | None, list[
 
 def same(data: bytes, format: Any = RUENVAQA) -> ItemReading:
     reading, found = read(data, format)
-    assert reading is not None
     assert not found
     assert format.write(reading.rows, reading.origin) == data
     return reading
@@ -69,7 +68,6 @@ def test_real_files_come_back(shared: Path, name: str) -> None:
     data = (shared / "data/ruenvaqa" / name).read_bytes()
     reading = same(data)
     item = reading.rows[0]
-    assert isinstance(item, Item)
     assert (item.id, item.audio, item.answer, item.language) == ("24", ["samples/audio024.wav"], "C", "ru")
     assert (item.task, item.dataset) == ("Audio scene classification", "CLOTHO-AQA")
     assert item.options == ["в аэропорту", "на причале", "на железнодорожном вокзале", "на автобусном вокзале"]
@@ -222,7 +220,6 @@ def test_ids_in_quotes_are_no_numbers() -> None:
         assert (finding.code, finding.line) == ("PRD131", 7)
         assert 'the id is the string "1", which does not answer question 1' in finding.message
     test, _ = read(packed(record("1"), record(2)), RUENVAQA)
-    assert test is not None
     assert not list(check_answers(quoted, [row for row in test.rows if isinstance(row, Item)]))
 
 
@@ -247,7 +244,6 @@ def test_items_round_trip(fields: list[dict[str, Any]]) -> None:
     items = [Item.model_validate(one | {"language": "ru"}) for one in fields]
     data = RUENVAQA.write(items)
     reading, found = read(data)
-    assert reading is not None
     assert not [finding for finding in found if finding.severity is Severity.ERROR]
     assert [row.model_copy(update={"extra": None}) for row in reading.rows] == items
     assert RUENVAQA.write(reading.rows, reading.origin) == data
