@@ -58,7 +58,6 @@ def test_predictions_are_outputs_of_the_year_of_the_labels(
     report = scored(tmp_path, prediction, reference, profile)
     assert report.overall["F"] == pytest.approx(1)
     found = said(report).get("format-chosen")
-    assert found is not None
     assert found.text.startswith(f"the prediction is read as {read}; the content also fits ")
     assert instead in found.text
     assert "use --format " in found.text
@@ -71,7 +70,6 @@ def test_the_reference_is_labels(tmp_path: Path) -> None:
     reference = "".join(f"{frame},1,0,0,0,0\n" for frame in range(25))
     report = scored(tmp_path, "".join(f"{f},1,0,1.0,0.0,0.0,0.5\n" for f in range(25)), reference)
     found = said(report).get("format-chosen")
-    assert found is not None
     assert found.text.startswith("the reference is read as starss23; the content also fits")
     assert "use --reference-format " in found.text
     with pytest.raises(UnknownFormat, match="reference_format=NAME reads the file as one of them"):
