@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from commands import invoke
+from commands import invoke, records_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -247,10 +247,6 @@ def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) ->
         assert record["meta"].keys() == {"id", "categories", "audio_id", "cut_from", "qa_id"}
         assert record["meta"]["cut_from"]["audio"].startswith("foa_dev/")
     assert 0 == invoke("validate", out).exit_code
-
-
-def records_of(path: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_audio_that_ends_too_early_for_some(labels: Path, tmp_path: Path) -> None:
