@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import json_lines, records_of
 from scipy import stats
 
 import seldio
@@ -26,11 +27,6 @@ def test_wilson_by_hand() -> None:
     assert wilson(20, 20)[1] == 1
 
 
-def rows(path: Path, records: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
-    return path
-
-
 def question(number: int) -> dict[str, Any]:
     return {
         "id": f"q{number:02}", "audio": [f"{number // 2}.wav"], "task": ("count", "place")[number % 2],
@@ -39,12 +35,12 @@ def question(number: int) -> dict[str, Any]:
 
 
 def answers(path: Path, wrong: set[int], count: int = 20) -> Path:
-    return rows(path, [{"id": f"q{n:02}", "prediction": "right" if n in wrong else "left"} for n in range(count)])
+    return json_lines(path, [{"id": f"q{n:02}", "prediction": "right" if n in wrong else "left"} for n in range(count)])
 
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Path:
-    return rows(tmp_path / "questions.jsonl", [question(number) for number in range(20)])
+    return json_lines(tmp_path / "questions.jsonl", [question(number) for number in range(20)])
 
 
 def test_recordings_are_resampled_with_all_their_questions(asked: Path, tmp_path: Path) -> None:
@@ -75,7 +71,7 @@ def test_recordings_are_resampled_with_all_their_questions(asked: Path, tmp_path
 
 def test_one_number_has_one_interval(asked: Path, tmp_path: Path) -> None:
     files = [answers(tmp_path / f"{name}.jsonl", wrong) for name, wrong in (("one", {0, 2, 5, 9}), ("two", {3}))]
-    own = rows(tmp_path / "own.jsonl", [question(number) | {"audio": [f"{number}.wav"]} for number in range(20)])
+    own = json_lines(tmp_path / "own.jsonl", [question(number) | {"audio": [f"{number}.wav"]} for number in range(20)])
     for questions in (asked, own):
         scored = seldio.score(files[0], questions).table("intervals")
         names = [column.name for column in scored.columns]
@@ -116,17 +112,17 @@ def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
         })  # fmt: skip
         one.append({"qa_id": f"q{number}", "prediction": "From 1.5 s to 3.0 s." if span else "90 degrees"})
         two.append({"qa_id": f"q{number}", "prediction": "From 1.0 s to 3.0 s." if span else "90 degrees"})
-    files = [rows(tmp_path / f"{name}.jsonl", each) for name, each in (("one", one), ("two", two))]
-    report = seldio.compare(files, rows(tmp_path / "qa.jsonl", asked), intervals="bootstrap=500")
+    files = [json_lines(tmp_path / f"{name}.jsonl", each) for name, each in (("one", one), ("two", two))]
+    report = seldio.compare(files, json_lines(tmp_path / "qa.jsonl", asked), intervals="bootstrap=500")
     scores = [seldio.score(file, tmp_path / "qa.jsonl").overall["accuracy"] for file in files]
     assert [row[1].value for row in report.table("overall")] == scores  # type: ignore[union-attr]
     assert report.table("tests").rows[0][1] == pytest.approx(2 * 2**-8, abs=0.02)
     assert {row[0] for row in report.table("task")} == {"estimate_azimuth", "detect_time"}
     with pytest.raises(UsageError, match="average"):
         seldio.compare(files, tmp_path / "qa.jsonl", average="macro")
-    vague = rows(tmp_path / "vague.jsonl", [each | {"prediction": "somewhere over there"} for each in one])
+    vague = json_lines(tmp_path / "vague.jsonl", [each | {"prediction": "somewhere over there"} for each in one])
     odd = [{"id": f"q{n}", "judgement": {"prediction": {"angle_deg": "left"}}} for n in range(1, 16, 2)]
-    judgements = str(rows(tmp_path / "odd.jsonl", odd))
+    judgements = str(json_lines(tmp_path / "odd.jsonl", odd))
     alone = seldio.score(vague, tmp_path / "qa.jsonl", judgements=judgements)
     both = seldio.compare([vague, vague], tmp_path / "qa.jsonl", judgements=[judgements] * 2, intervals="bootstrap=100")
     named = [[notice.name for notice in report.notices] for report in (alone, both)]
@@ -207,15 +203,11 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return paths
 
 
-def listed(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 def test_replies_are_listed_the_doubtful_ones_first(files: dict[str, Path], tmp_path: Path) -> None:
     plain = seldio.score(files["one"], files["ref"], allow_missing=True)
     report = seldio.score(files["one"], files["ref"], allow_missing=True, items=tmp_path / "all.jsonl")
     assert report == plain
-    found = listed(tmp_path / "all.jsonl")
+    found = records_of(tmp_path / "all.jsonl")
     assert [(row["id"], row["doubt"]) for row in found] == [
         ("q3", "refused to answer"), ("q5", "no prediction"), ("q1", "wrong"), ("q2", "wrong"), ("q4", "wrong"),
         ("q0", ""),
@@ -246,7 +238,7 @@ def test_a_reading_of_words_that_differs_from_the_official_one_comes_first_and_l
 
 def test_two_systems_part_where_their_marks_do(files: dict[str, Path], tmp_path: Path) -> None:
     seldio.compare([files["one"], files["two"]], files["ref"], allow_missing=True, items=tmp_path / "part.jsonl")
-    found = listed(tmp_path / "part.jsonl")
+    found = records_of(tmp_path / "part.jsonl")
     assert {row["id"] for row in found} == {"q1", "q2", "q5"}
     assert {(row["verdict_1"], row["verdict_2"]) for row in found} == {("wrong", "right"), ("no prediction", "right")}
 
@@ -276,6 +268,6 @@ def test_replies_of_so_bench_are_listed(tmp_path: Path) -> None:
     (tmp_path / "ref.jsonl").write_text(json.dumps(asked) + "\n")
     (tmp_path / "out.jsonl").write_text(json.dumps({"qa_id": "1", "prediction": "At 35 degrees."}) + "\n")
     seldio.score(tmp_path / "out.jsonl", tmp_path / "ref.jsonl", items=tmp_path / "all.jsonl")
-    (row,) = listed(tmp_path / "all.jsonl")
+    (row,) = records_of(tmp_path / "all.jsonl")
     assert (row["verdict"], row["layer"]) == ("right", "read")
     assert "35" in row["read"]
