@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from commands import noticed, records_of
 from conftest import Kept
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -20,7 +21,6 @@ from imaging_sets import Document, imaging_set
 import seldio
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.formats import TextFile, get
-from seldio.reports.tables import ScoreReport
 from seldio.scores.imaging import maps as energy_maps
 from seldio.scores.imaging.maps import Annotations, Average, Detections, MapScores, average_precision, paired, tied
 
@@ -56,13 +56,9 @@ def same(official: float | None, own: float) -> bool:
     return own != own if official is None else math.isclose(official, own, rel_tol=0, abs_tol=1e-9)
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
 def test_golden(official: Kept) -> None:
     """AP, Pearson r and counts are those of the golden; its means were made in float32, those of the program are not."""
-    for row in rows(official / "seld-2026.jsonl"):
+    for row in records_of(official / "seld-2026.jsonl"):
         clips, wanted = counted((clip["truth"], clip["prediction"]) for clip in row["sequences"]), row["expected"]
         for number, (references, detections, pairs, (mean, *aps, r)) in enumerate(by_class(clips)):
             of_class = wanted["per_class"].get(str(number))
@@ -82,7 +78,7 @@ def test_golden(official: Kept) -> None:
 
 @pytest.mark.parametrize("step", [20, pytest.param(1, marks=pytest.mark.slow)])
 def test_random_sets_score_as_by_the_program(step: int) -> None:
-    for row in rows(OFFICIAL)[::step]:
+    for row in records_of(OFFICIAL)[::step]:
         clips, official, seed = counted(imaging_set(row["seed"])), row["dcase2026"], row["seed"]
         (mean, *aps, r), (pooled, *pooled_aps, pooled_r) = scores(clips), scores(clips, "micro")
         assert all(map(same, official["macro"], (mean, r))), seed
@@ -153,22 +149,18 @@ def written(folder: Path, clips: Sequence[tuple[Document, Document]], ending: st
     return predictions, labels.parent
 
 
-def names(report: ScoreReport) -> set[str]:
-    return {notice.name for notice in report.notices}
-
-
 def test_json_of_2026_is_scored_as_energy_maps(tmp_path: Path) -> None:
     clips = imaging_set(1)
     predictions, labels = written(tmp_path, clips)
     report = seldio.score(predictions, labels)
     assert report.profile == "dcase2026"
-    official = rows(OFFICIAL)[1]["dcase2026"]["macro"]
+    official = records_of(OFFICIAL)[1]["dcase2026"]["macro"]
     assert same(official[0], report.overall["mAP"])  # type: ignore[arg-type]
     assert same(official[1], report.overall["r"])  # type: ignore[arg-type]
     micro = seldio.score(predictions, labels, average="micro", table="clips")
     assert micro.overall["mAP"] == dict(zip(("a", "b"), [row[1] for row in report.table("averages")], strict=True))["b"]
     assert len(micro.table("clips").rows) == len(clips)
-    assert "prediction-names" not in names(report)
+    assert "prediction-names" not in noticed(report)
 
 
 def test_nothing_falls_back_to_another_year(tmp_path: Path) -> None:
@@ -189,7 +181,7 @@ def test_missing_clips_are_refused(tmp_path: Path) -> None:
     next(iter(sorted(predictions.iterdir()))).unlink()
     with pytest.raises(DataError, match="1 clip of the reference without prediction"):
         seldio.score(predictions, labels)
-    assert "missing-clips" in names(seldio.score(predictions, labels, allow_missing=True))
+    assert "missing-clips" in noticed(seldio.score(predictions, labels, allow_missing=True))
 
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
@@ -232,7 +224,7 @@ def test_points_outside_are_refused(tmp_path: Path) -> None:
     predictions, labels = written(tmp_path, clips)
     with pytest.raises(InvalidData, match=r"LAB111 the point \(361, 10\) is outside \[0, 360\] × \[0, 180\]"):
         seldio.score(predictions, labels)
-    assert "forced" in names(seldio.score(predictions, labels, force=True))
+    assert "forced" in noticed(seldio.score(predictions, labels, force=True))
 
 
 def detection(frame: int, number: int, score: float, x: float = 100.0) -> dict[str, Any]:
@@ -298,4 +290,4 @@ def test_predictions_that_the_program_skips_for_their_names_are_left_out_and_sai
     assert report.overall == alone.overall
     text = next(notice.text for notice in report.notices if notice.name == "skipped-files" and notice.first)
     assert text.startswith("1 file of predictions called X_inference.json left out, as the program does")
-    assert "skipped-files" not in names(alone)
+    assert "skipped-files" not in noticed(alone)
