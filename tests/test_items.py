@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import invoke
+from commands import invoke, json_lines
 
 import seldio
 from seldio import formats, validate
@@ -36,11 +36,6 @@ def question(number: int, **changes: object) -> dict[str, object]:
         "answer_meta": {"time_span": [1.0, 2.5]},
     }
     return record | changes
-
-
-def lines(path: Path, *records: dict[str, object]) -> Path:
-    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), "utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +88,7 @@ def converted(source: Path, to: str, name: str) -> tuple[Path, str]:
     ],
 )
 def test_ruenvaqa_takes_one_of_two_or_four_options(tmp_path: Path, answer: str, options: list[str], why: str) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS[:4]), choice(2, answer, options))
+    source = json_lines(tmp_path / "q.jsonl", [choice(1, "dog", ANIMALS[:4]), choice(2, answer, options)])
     made, said = converted(source, "ruenvaqa", "r.json")
     assert not made.exists()
     assert why in said
@@ -122,7 +117,7 @@ def test_json_that_is_no_format_is_told_by_its_keys(tmp_path: Path, name: str, t
 
 
 def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"]))
+    source = json_lines(tmp_path / "q.jsonl", [choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"])])
     bare = ["convert", str(source), "--to", "so-bench", "-o", str(tmp_path / "so.jsonl"), "--allow-loss", "all"]
     refused = invoke(*bare)
     assert 2 == refused.exit_code
@@ -148,7 +143,7 @@ def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_filled_in_is_refused(tmp_path: Path, fill: dict[str, object], why: str) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]))
+    source = json_lines(tmp_path / "q.jsonl", [choice(1, "cow", ANIMALS[:4])])
     with pytest.raises(UsageError, match=why):
         seldio.convert(source, tmp_path / "so.jsonl", "so-bench", allow_loss="all", fill=fill)
 
@@ -156,7 +151,7 @@ def test_what_cannot_be_filled_in_is_refused(tmp_path: Path, fill: dict[str, obj
 def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> None:
     records = [choice(1, "cow", ANIMALS[:4]), choice(2, "cow", ["cow", "dog", "cow", "cat"]),
                choice(3, "cow", ANIMALS), choice(4, "B", ANIMALS[:2]), choice(5, "no", ["yes", "no"])]  # fmt: skip
-    source, out = lines(tmp_path / "q.jsonl", *records), tmp_path / "r.json"
+    source, out = json_lines(tmp_path / "q.jsonl", [*records]), tmp_path / "r.json"
     command = ["convert", str(source), "--to", "ruenvaqa", "-o", str(out), "--allow-loss", "all"]
     assert 2 == invoke(*command).exit_code
     assert not out.exists()
@@ -168,7 +163,7 @@ def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> No
     left = ("2", "the answer is option A or C"), ("3", "6 options"), ("4", "the answer is none of the options")
     assert left == done.dropped
     assert [list(each) for each in left] == json.loads(json.dumps(done.as_dict()))["dropped"]
-    source = lines(tmp_path / "one.jsonl", choice(1, "dog", ANIMALS))
+    source = json_lines(tmp_path / "one.jsonl", [choice(1, "dog", ANIMALS)])
     with pytest.raises(UsageError, match="no row fits"):
         seldio.convert(source, tmp_path / "none.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
     assert not (tmp_path / "none.json").exists()
@@ -180,7 +175,7 @@ def test_what_would_be_read_as_another_format_is_refused(tmp_path: Path, source:
     record = {
         k: v for k, v in question(1).items() if k not in ("question_class", "answer_format", "answer_meta")
     } | proof
-    path = lines(tmp_path / "q.jsonl", question(1) if source == "so-bench" else record)
+    path = json_lines(tmp_path / "q.jsonl", [question(1) if source == "so-bench" else record])
     with pytest.raises(UsageError, match="events" if target == "so-dataset-qa" else "answer_meta"):
         seldio.convert(path, tmp_path / "out.jsonl", target, allow_loss="all")
     assert not (tmp_path / "out.jsonl").exists()
