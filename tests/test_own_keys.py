@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import json_lines
 
 import seldio
 from seldio.errors import DataError, LossError, UsageError
@@ -40,11 +41,6 @@ def replies() -> list[dict[str, Any]]:
     ]
 
 
-def as_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 def as_document(path: Path, rows: list[dict[str, Any]]) -> Path:
     path.write_text(json.dumps({"model": "m", "results": rows} if path.name == "wrapped.json" else rows))
     return path
@@ -64,13 +60,13 @@ def as_parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], Path]] = {
-    "own.jsonl": as_lines, "own.json": as_document, "wrapped.json": as_document, "own.csv": as_csv, "own.parquet": as_parquet,
+    "own.jsonl": json_lines, "own.json": as_document, "wrapped.json": as_document, "own.csv": as_csv, "own.parquet": as_parquet,
 }  # fmt: skip
 
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Path:
-    return as_lines(tmp_path / "ref.jsonl", questions())
+    return json_lines(tmp_path / "ref.jsonl", questions())
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -94,7 +90,7 @@ def test_keys_inside_of_others_are_proposed_and_read(tmp_path: Path, asked: Path
         {"custom_id": f"q{n}", "response": {"status": 200, "choices": [{"role": "assistant", "content": text}]}}
         for n, text in enumerate(REPLIES)
     ]
-    path = as_lines(tmp_path / "batch.jsonl", rows)
+    path = json_lines(tmp_path / "batch.jsonl", rows)
     with pytest.raises(UsageError) as error:
         seldio.score(path, asked)
     fields = error.value.text.rpartition("try --fields ")[2]
@@ -189,7 +185,7 @@ def own_questions(letters: bool = False) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", WRITERS)
 def test_questions_with_own_keys_are_a_reference(name: str, letters: bool, tmp_path: Path, asked: Path) -> None:
     path = WRITERS[name](tmp_path / name, own_questions(letters))
-    said = as_lines(tmp_path / "said.jsonl", replies())
+    said = json_lines(tmp_path / "said.jsonl", replies())
     report = seldio.score(said, path, fields=FIELDS, reference_fields=ASKED)
     own = seldio.score(said, asked, fields=FIELDS)
     assert (report.overall["items"], report.overall["text"]) == (4, 0.5)
@@ -226,7 +222,7 @@ def test_fields_of_questions_that_cannot_be_are_refused(fields: str, said: str) 
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
     path = WRITERS[name](tmp_path / name, own_questions())
-    said = as_lines(tmp_path / "said.jsonl", [{"id": f"q{n}", "prediction": "rain"} for n in range(4)])
+    said = json_lines(tmp_path / "said.jsonl", [{"id": f"q{n}", "prediction": "rain"} for n in range(4)])
     with pytest.raises(UsageError, match=r"holds no questions in a known format\. Wanted are id, question") as error:
         seldio.score(said, path)
     fields = error.value.text.rpartition("try --reference-fields ")[2]
@@ -235,7 +231,7 @@ def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
 
 
 def test_what_seems_to_hold_no_questions_gets_no_proposal(tmp_path: Path) -> None:
-    said = as_lines(tmp_path / "said.jsonl", [{"id": "q0", "prediction": "rain"}])
+    said = json_lines(tmp_path / "said.jsonl", [{"id": "q0", "prediction": "rain"}])
     for name, text in (
         ("labels.csv", "0,1,0,10,0,100\n"),
         ("broken.json", '[{"answer": '),
@@ -258,7 +254,7 @@ CHOICE = {"id": "2", "audio": ["b.mp3"], "question": "Who?", "options": ["A man"
 
 
 def items(folder: Path, *rows: dict[str, Any]) -> Path:
-    return as_lines(folder / "qa.jsonl", [*rows])
+    return json_lines(folder / "qa.jsonl", [*rows])
 
 
 def test_other_inputs_of_inspect(tmp_path: Path) -> None:
