@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import invoke
+from commands import invoke, json_lines
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -48,14 +48,9 @@ def answer(number: int, **changes: Any) -> Record:
     return {key: value for key, value in given.items() if value is not None}
 
 
-def lines(path: Path, records: list[Record]) -> Path:
-    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), "utf-8")
-    return path
-
-
 def against(folder: Path, predictions: list[Record], questions: list[Record] | None = None) -> list[Finding]:
-    asked = lines(folder / "qa.jsonl", [question(n) for n in range(9)] if questions is None else questions)
-    found = validate(lines(folder / "predictions.jsonl", predictions), reference=load(str(asked))).findings
+    asked = json_lines(folder / "qa.jsonl", [question(n) for n in range(9)] if questions is None else questions)
+    found = validate(json_lines(folder / "predictions.jsonl", predictions), reference=load(str(asked))).findings
     return [finding for finding in found if not finding.code.startswith("QAI3")]  # there are no recordings
 
 
@@ -214,8 +209,8 @@ def test_mmau(tmp_path: Path, row: Record, expected: list[tuple[str, int | None]
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    lines(tmp_path / "qa.jsonl", [question(n) for n in range(3)])
-    lines(tmp_path / "predictions.jsonl", ALL[:3])
+    json_lines(tmp_path / "qa.jsonl", [question(n) for n in range(3)])
+    json_lines(tmp_path / "predictions.jsonl", ALL[:3])
     (tmp_path / "labels").mkdir()
     (tmp_path / "labels" / "mix001.csv").write_text("0,1,0,-50,30\n")
     return tmp_path
@@ -307,7 +302,7 @@ def test_one_file_of_answers(tmp_path: Path, gold: Path) -> None:
     path = tmp_path / "answers.json"
     path.write_bytes(outputs((1, "В"), (2, "B")))
     assert [finding.code for finding in validate(path, reference=load(str(gold))).findings] == ["PRD131", "PRD134"]
-    own = lines(tmp_path / "own.jsonl", [{"id": str(n), "prediction": "B"} for n in (1, 3)])
+    own = json_lines(tmp_path / "own.jsonl", [{"id": str(n), "prediction": "B"} for n in (1, 3)])
     found = validate(own, reference=load(str(gold))).findings
     assert short(found) == [("PRD201", None)]
     assert "the whole task 0" in (found[0].hint or "")
