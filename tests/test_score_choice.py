@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from commands import invoke
+from commands import invoke, noticed, rows_of
 
 import seldio
 from seldio.errors import UnknownFormat, UsageError
-from seldio.reports.tables import Notice, ScoreReport
+from seldio.reports.tables import ScoreReport
 from seldio.schema.events import ClipFile, Origin, with_origin
 from seldio.schema.frames import event_table
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
@@ -39,10 +39,6 @@ def scored(
     )
 
 
-def said(done: ScoreReport) -> dict[str, Notice]:
-    return {notice.name: notice for notice in done.notices}
-
-
 @pytest.mark.parametrize(
     ("prediction", "reference", "profile", "read", "instead"),
     [
@@ -57,19 +53,19 @@ def test_predictions_are_outputs_of_the_year_of_the_labels(
 ) -> None:
     report = scored(tmp_path, prediction, reference, profile)
     assert report.overall["F"] == pytest.approx(1)
-    found = said(report).get("format-chosen")
+    found = noticed(report).get("format-chosen")
     assert found.text.startswith(f"the prediction is read as {read}; the content also fits ")
     assert instead in found.text
     assert "use --format " in found.text
     same = score_labels(tmp_path / "pred", tmp_path / "ref", SeldOptions(profile, "micro"), format=read)
     assert same.overall == report.overall
-    assert said(same).get("format-chosen") is None
+    assert noticed(same).get("format-chosen") is None
 
 
 def test_the_reference_is_labels(tmp_path: Path) -> None:
     reference = "".join(f"{frame},1,0,0,0,0\n" for frame in range(25))
     report = scored(tmp_path, "".join(f"{f},1,0,1.0,0.0,0.0,0.5\n" for f in range(25)), reference)
-    found = said(report).get("format-chosen")
+    found = noticed(report).get("format-chosen")
     assert found.text.startswith("the reference is read as starss23; the content also fits")
     assert "use --reference-format " in found.text
     with pytest.raises(UnknownFormat, match="reference_format=NAME reads the file as one of them"):
@@ -79,10 +75,10 @@ def test_the_reference_is_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025"])
 def test_an_empty_prediction_is_not_misread(tmp_path: Path, profile: str) -> None:
     report = scored(tmp_path, "", STEREO + "1,0,0,5,100,1\n5,0,0,5,100,1\n", profile)
-    assert said(report).get("misread") is None
+    assert noticed(report).get("misread") is None
     assert report.overall["F"] == 0
     full = scored(tmp_path, STARSS23, STARSS23, "dcase2023")
-    assert said(full).get("misread") is not None
+    assert noticed(full).get("misread") is not None
 
 
 def test_a_clip_in_both_accumulators_is_refused_if_it_is_not_the_same() -> None:
@@ -164,12 +160,6 @@ def _written(folder: Path, texts: dict[str, str]) -> Path:
     return folder
 
 
-def row(done: ScoreReport, table: str, name: str) -> dict[str, Any]:
-    found = next(each for each in done.tables if each.name == table)
-    cells = next(cells for cells in found.rows if cells[0] == name)
-    return dict(zip((column.name for column in found.columns), cells, strict=True))
-
-
 LONG = range(1, 100)
 ONE, TWO = label(LONG, 0, 30), label(LONG, 0, 30) + label(LONG, 1, 90)
 TWICE = ONE + label([7, 8], 0, 30) + label([9], 0, 30, source=1)
@@ -201,7 +191,7 @@ SAID: tuple[tuple[list[Label], list[Label], dict[str, Any], str, tuple[str, ...]
 def test_what_a_score_says_of_itself(tmp_path: Path, case: Any) -> None:
     truth, given, options, name, words, grave = case
     done = seldio.score(outputs(tmp_path / "out", True, a=given), labels(tmp_path / "ref", a=truth), **options)
-    notice = said(done).get(name)
+    notice = noticed(done).get(name)
     if notice is None or not words:
         assert notice is None
         assert not words
@@ -214,10 +204,10 @@ def test_what_a_score_says_of_itself(tmp_path: Path, case: Any) -> None:
 def test_jackknives_of_the_programs(tmp_path: Path) -> None:
     clips = {clip: label(range(1, 40), 0, 30) for clip in ("a", "b")} | {"c": label(range(1, 40), 1, 30)}
     given, truth = outputs(tmp_path / "out", True, **clips), labels(tmp_path / "ref", **clips)
-    done = said(seldio.score(given, truth, intervals="jackknife"))
+    done = noticed(seldio.score(given, truth, intervals="jackknife"))
     assert "without it F and LR are 0 and LE is set to 180" in done["sentinel-interval"].text
     assert "intervals of F, LE, LR, SELD" in done["sentinel-interval"].text
-    newer = said(seldio.score(given, truth, profile="dcase2024", intervals="jackknife"))
+    newer = noticed(seldio.score(given, truth, profile="dcase2024", intervals="jackknife"))
     assert "F and LR are 0 and no error is defined" in newer["sentinel-interval"].text
 
 
@@ -231,14 +221,14 @@ def test_parts_are_scored_over_the_classes_that_they_have(tmp_path: Path) -> Non
     given["fold4_room2_mix001"] = rooms["fold4_room2_mix001"] + label(range(1, 100), 5, 0)
     truth = labels(tmp_path / "ref", **rooms)
     done = seldio.score(outputs(tmp_path / "out", **given), truth, table="clips", reference_format="starss23")
-    first, second = (row(done, "clips", clip) for clip in list(rooms)[:2])
+    first, second = (rows_of(done, "clips")[clip] for clip in list(rooms)[:2])
     assert (first["F"], first["LR"], first["ER"]) == pytest.approx((0.5, 0.5, 0.5))
     assert first["LE"] == pytest.approx((10 + 180) / 2)
     assert (second["F"], second["LE"]) == pytest.approx((1, 0), abs=1e-6)
     assert second["ER"] == pytest.approx(1)  # false alarms of another class
-    assert math.isnan(row(done, "clips", "fold4_room2_mix002")["ER"])
-    assert row(done, "rooms", "room 2")["F"] == pytest.approx(1)
-    assert "by clip and room" in said(done)["present-classes"].text
+    assert math.isnan(rows_of(done, "clips")["fold4_room2_mix002"]["ER"])
+    assert rows_of(done, "rooms")["room 2"]["F"] == pytest.approx(1)
+    assert "by clip and room" in noticed(done)["present-classes"].text
     assert done.overall["F"] == pytest.approx((1 + 0 + 1) / 13)  # as the official program has it
 
 
@@ -256,5 +246,5 @@ def test_swapped_sides_are_said_before_the_tables(tmp_path: Path) -> None:
         assert shown.index("reference-is-output") < shown.index("by class"), output
     kept = json.loads(invoke(*common, "--json").stdout)["reports"][0]["notices"]
     assert [each["first"] for each in kept][:2] == [True, False]
-    careful = said(seldio.score(given, given, reference_format="dcase2023-output"))["reference-is-output"]
+    careful = noticed(seldio.score(given, given, reference_format="dcase2023-output"))["reference-is-output"]
     assert "make sure that they are not swapped" in careful.text
