@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import rows_of
 from conftest import Kept
 from effort import grows_no_faster
 from hypothesis import example, given
@@ -42,12 +43,6 @@ def score(*given: Any, **options: Any) -> ScoreReport:
 
 def names(report: ScoreReport) -> dict[str, bool]:
     return {notice.name: notice.grave for notice in report.notices}
-
-
-def rows(report: ScoreReport, table: str) -> dict[str, dict[str, object]]:
-    found = next(each for each in report.tables if each.name == table)
-    columns = [column.name for column in found.columns]
-    return {str(row[0]): dict(zip(columns, row, strict=True)) for row in found.rows}
 
 
 def test_goldens(official: Kept) -> None:
@@ -139,7 +134,7 @@ def test_each_way_of_counting() -> None:
         "system": "s", "items": 10, "exact_match": 0.2, "stripped": 0.3, "answer_word": 0.4, "letter": 0.6,
         "letter_by_look": 0.7, "read": 0.8, "chance": 0.25,
     }  # fmt: skip
-    assert rows(report, "overall")["people, as published"]["exact_match"] == 0.9497
+    assert rows_of(report, "overall")["people, as published"]["exact_match"] == 0.9497
     assert names(report) == {
         "white-space": True, "text-around": True, "answer-word": True, "cyrillic-letters": True, "blank-line": True,
         "empty": False,
