@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import noticed, rows_of
 from conftest import Kept
 from effort import grows_no_faster
 from hypothesis import example, given
@@ -59,16 +60,6 @@ def rows(texts: dict[str, Sequence[str]]) -> list[Prediction]:
 def whole(texts: dict[str, Sequence[str]] | None = None, other: str = text(0, "Neither")) -> list[Prediction]:
     given = texts or {}
     return rows({str(n): [*given.get(str(n), ()), *[other] * 8][:8] for n in range(1, 81)})
-
-
-def overall(report: ScoreReport) -> dict[str, dict[str, Any]]:
-    table = report.tables[0]
-    names = [column.name for column in table.columns]
-    return {str(row[0]): dict(zip(names, row, strict=True)) for row in table.rows}
-
-
-def notice(report: ScoreReport, name: str) -> str:
-    return next(each.text for each in report.notices if each.name == name)
 
 
 def test_eval_py_is_reproduced(official: Kept) -> None:
@@ -186,7 +177,7 @@ def test_a_whole_file() -> None:
         "3": [text(2, "Speech-Oriented")],  # best 0
     }
     report = score(whole(texts))
-    both = overall(report)
+    both = rows_of(report, "overall")
     expected = {"best_mean": 3 / 80, "mean": 4 / 640, "audio": 0.2, "both": 0.6, "speech": 0.2, "neither": 635 / 640, "no_verdict": 0.0}  # fmt: skip
     for reading in ("corrected", "eval.py"):
         assert {"reading": reading, **expected} == pytest.approx(both[reading])
@@ -229,23 +220,23 @@ def test_faults_are_named_with_both_numbers(
 ) -> None:
     texts = {"4": [*[text(0, "Neither")] * 7, text(2, "Speech-Oriented")], "5": [judge_text]}
     report = score(whole(texts))
-    both = overall(report)
+    both = rows_of(report, "overall")
     assert official_best == pytest.approx(both["eval.py"]["best_mean"])
     assert corrected_best == pytest.approx(both["corrected"]["best_mean"])
-    assert part in notice(report, name)
-    assert "item 5" in notice(report, name) or name == "other-scale"
+    assert part in noticed(report)[name].text
+    assert "item 5" in noticed(report)[name].text or name == "other-scale"
     if name != "second-call" and name != "other-scale" and name != "no-verdict":
-        assert f"eval.py {official_best:.3f}, corrected {corrected_best:.3f}" in notice(report, name)
+        assert f"eval.py {official_best:.3f}, corrected {corrected_best:.3f}" in noticed(report)[name].text
     assert next(each.grave for each in report.notices if each.name == name) is (name != "second-call")
 
 
 def test_a_crash_of_eval_py_is_named() -> None:
     report = score(whole({"1": ["Rating 2\nOrientation: Good"]}))
-    assert "UnboundLocalError" in notice(report, "crash")
-    assert math.isnan(overall(report)["eval.py"]["best_mean"])
+    assert "UnboundLocalError" in noticed(report)["crash"].text
+    assert math.isnan(rows_of(report, "overall")["eval.py"]["best_mean"])
     report = score(whole())  # all Neither
-    assert "ZeroDivisionError: float division by zero" in notice(report, "crash")
-    row = overall(report)["eval.py"]
+    assert "ZeroDivisionError: float division by zero" in noticed(report)["crash"].text
+    row = rows_of(report, "overall")["eval.py"]
     assert (0.0, True, 1.0) == (row["best_mean"], math.isnan(row["both"]), row["neither"])
 
 
@@ -262,11 +253,11 @@ def test_what_is_missing_is_an_error(part: slice, message: str) -> None:
     with pytest.raises(DataError, match=message + r".*allow_missing=True"):
         score(found)
     report = score(found, allow_missing=True)
-    assert re.search(message, notice(report, "coverage"))
+    assert re.search(message, noticed(report)["coverage"].text)
     answered = len({row.id for row in found})
     assert 2 / answered == pytest.approx(report.overall["best_mean"])
     if answered < 80:
-        assert "with 0 for missing items best-mean would be 0.025" in notice(report, "coverage")
+        assert "with 0 for missing items best-mean would be 0.025" in noticed(report)["coverage"].text
 
 
 def test_other_instructions_are_named() -> None:
@@ -300,7 +291,7 @@ def test_own_questions() -> None:
     own = [Item(id="a", answer="right"), Item(id="b", answer="other")]
     report = score(found, own)
     assert 1.5 == report.overall["best_mean"]
-    assert "8 rows with another right answer" in notice(report, "other-answers")
+    assert "8 rows with another right answer" in noticed(report)["other-answers"].text
     with pytest.raises(DataError, match="ids of no item: a, b"):
         score(found)
 
@@ -335,9 +326,9 @@ def test_a_judge_is_asked() -> None:
     report = score(found, judge=judge)
     assert 639 == len(asked)  # an empty answer is not sent
     assert {f"{item}/{n}" for item in range(1, 81) for n in range(1, 9)} - {"2/1"} == {each.id for each in asked}
-    row = overall(report)["corrected"]
+    row = rows_of(report, "overall")["corrected"]
     assert (2 / 80, 2 / 640, 1 / 640) == pytest.approx((row["best_mean"], row["no_verdict"], row["neither"]))
-    assert notice(report, "own-wording")
+    assert noticed(report)["own-wording"].text
     assert {"mode": "corrected", "vocabulary": "Both"} == report.settings
     with pytest.raises(SeldioError, match="replied to no request"):
         score(found[:8] + found[16:], allow_missing=True, judge=lambda requests: [Reply(each.id, None, failed=True) for each in requests])  # fmt: skip
