@@ -8,6 +8,7 @@ import re
 
 import pyarrow as pa
 import pytest
+from commands import noticed, rows_of
 from effort import examples, grows_no_faster
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -199,20 +200,10 @@ def said(item, text):
     return Prediction(id=item.id, audio=item.audio, task=item.task, prediction=text)
 
 
-def by_task(report):
-    table = next(table for table in report.tables if table.name == "tasks")
-    names = [column.name for column in table.columns]
-    return {row[0]: dict(zip(names, row, strict=True)) for row in table.rows}
-
-
-def noticed(report):
-    return {notice.name: notice for notice in report.notices}
-
-
 def test_right_answers_score_one_without_a_judge(items):
     report = score(items, [said(item, item.answer) for item in items], CARD)
     assert 1.0 == report.overall["accuracy"] == report.overall["macro"] == report.overall["decided"]
-    for task, row in by_task(report).items():
+    for task, row in rows_of(report, "tasks").items():
         assert (1.0, 1.0, row["n"], 0) == (row["accuracy"], row["parse_rate"], row["offline"], row["undecided"]), task
 
 
@@ -242,7 +233,7 @@ def wrong(item):
 
 def test_short_answers_score_one_but_where_they_lack_the_interval(items):
     report = score(items, [said(item, item.canonical_answer) for item in items], CARD)
-    assert {"spatial_temporal"} == {task for task, row in by_task(report).items() if row["accuracy"] < 1}
+    assert {"spatial_temporal"} == {task for task, row in rows_of(report, "tasks").items() if row["accuracy"] < 1}
 
 
 def test_both_numbers_are_given_where_nobody_decided(items):
@@ -252,7 +243,7 @@ def test_both_numbers_are_given_where_nobody_decided(items):
     decided = len(names) // 2
     assert noticed(report)["no-verdict"].grave
     assert (decided / len(names), 1.0) == (report.overall["accuracy"], report.overall["decided_accuracy"])
-    assert by_task(report)["identify_source_by_doa"]["undecided"] == len(names) - decided
+    assert rows_of(report, "tasks")["identify_source_by_doa"]["undecided"] == len(names) - decided
 
 
 def test_the_judge_decides_the_rest(items):
@@ -267,12 +258,12 @@ def test_the_judge_decides_the_rest(items):
     report = score(names, rows, CARD, judge=judge)
     assert 1.0 == report.overall["accuracy"]
     assert [item.id for item in names[:2]] == [request.id for request in asked]
-    assert (2, 2) == tuple(by_task(report)["multi_hop"][how] for how in ("offline", "judge"))
+    assert (2, 2) == tuple(rows_of(report, "tasks")["multi_hop"][how] for how in ("offline", "judge"))
     asked.clear()
     score(items, [said(item, item.answer) for item in items], CARD, judge=judge, offline="none")
     assert len(items) - 1 == len(asked)  # all but the transcripts, as the official program
     silent = score(names, rows, CARD, judge=lambda requests: [None] * len(requests))
-    assert 2 == by_task(silent)["multi_hop"]["undecided"]
+    assert 2 == rows_of(silent, "tasks")["multi_hop"]["undecided"]
     with pytest.raises(SeldioError, match="asked 2 times and answered 1 times"):
         score(names, rows, CARD, judge=lambda requests: [None])
 
