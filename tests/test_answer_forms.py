@@ -216,3 +216,9 @@ def test_ids_of_spatialsoundqa_may_be_whole_numbers(tmp_path: Path) -> None:
     seldio.convert(path, tmp_path / "qa.parquet", "parquet")
     seldio.convert(tmp_path / "qa.parquet", tmp_path / "back.json", "spatialsoundqa")
     assert path.read_bytes() == (tmp_path / "back.json").read_bytes()  # numbers are numbers, numerals text
+
+
+def test_what_is_to_be_written_for_a_cyrillic_letter_has_the_form(tmp_path: Path) -> None:
+    for name, hint in (("mmau", 'write "cat"'), ("ruenvaqa", "write B")):
+        path = written(formats.get(name, ItemFormat), tmp_path, item("В"))
+        assert hint in [finding.hint for finding in validate(path).findings if finding.code == "QAI104"]
