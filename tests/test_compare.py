@@ -18,6 +18,7 @@ from scipy import stats
 
 import seldio
 from seldio.errors import DataError
+from seldio.reports import render
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, ScoreReport, UnreliableInterval, WeakInterval
 from seldio.scores.comparison.pairs import Contest
@@ -152,6 +153,15 @@ def test_scores_are_those_of_score_and_differences_are_theirs(folder: Path) -> N
     assert report.table("ranks").rows[0][0] == "good"
 
 
+def test_seeds_repeat(folder: Path) -> None:
+    first = compared(folder, "fair", "good").to_json()
+    again = seldio.compare(
+        [folder / "fair", folder / "good"], folder / "starss23/metadata_dev", intervals="bootstrap=200"
+    )
+    assert again.to_json() == first
+    assert compared(folder, "fair", "good", intervals="seed=1").to_json() != first
+
+
 def test_one_column_for_each_pair_and_the_clips_that_matter(folder: Path) -> None:
     report = compared(folder, "fair", "good", "poor", most=3, against="first")
     clips = report.table("clips")
@@ -233,6 +243,14 @@ def test_intervals_of_few_clips_are_marked_and_kept(folder: Path, tmp_path: Path
     assert [type(row[f]) for row in again] == [type(row[f]) for row in table]
     shown = next(line for line in str(report).splitlines() if line.startswith(str(few[0][0])[:8]))
     assert "[" not in shown
+
+
+def test_a_comparison_can_be_ranked(folder: Path, tmp_path: Path) -> None:
+    report = compared(folder, "fair", "good")
+    assert [row[:2] for row in seldio.rank(report).table()] == [("good", 1), ("fair", 2)]
+    for form in ("json", "csv"):
+        (tmp_path / f"compared.{form}").write_text("".join(render([report], form)))
+        assert [row[:2] for row in seldio.rank(tmp_path / f"compared.{form}").table()] == [("good", 1), ("fair", 2)]
 
 
 @pytest.fixture
