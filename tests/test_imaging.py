@@ -259,6 +259,17 @@ def test_traps_are_said(tmp_path: Path) -> None:
     assert "1 detection of a class beyond 12" in foreign["foreign-class"]
 
 
+def test_info_counts_maps(tmp_path: Path) -> None:
+    maps = {"annotations": [label(0, 1)]}, {"annotations": [detection(0, 1, 0.5)] * 2}
+    predictions, labels = written(tmp_path, [maps])
+    (group,) = seldio.info(predictions)["groups"]
+    assert group["maps"] == {
+        "rows": 2, "polygons": 2, "points": 8, "most_points": 4, "peak": {"lowest": 1.0, "mean": 1.0, "highest": 1.0},
+    }  # fmt: skip
+    text = "maps        1, with 4.0 points in 1.0 polygons on average, at most 4 points; peaks 1 to 1, mean 1"
+    assert text in str(seldio.info(labels))
+
+
 @given(st.integers(0, 99), st.integers(5, 60))
 def test_a_packed_map_is_the_map(column: int, wide: int) -> None:
     from seldio.viewer.page import packed
