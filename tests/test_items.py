@@ -45,6 +45,14 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "starss23"
 
 
+def test_a_key_that_has_another_meaning_there_is_a_loss(tmp_path: Path) -> None:
+    source = json_lines(tmp_path / "qa.jsonl", [question(1, source_refs="none of them")])
+    options = ("-o", tmp_path / "x.json", "-f", "so-bench", "--allow-loss", "answer_meta")
+    refused = invoke("convert", source, "--to", "so-dataset-qa", *options)
+    assert (refused.exit_code, "extra" in refused.stderr) == (1, True)
+    assert not (tmp_path / "x.json").exists()
+
+
 def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
     """The answers of one-sided hearing are what there is to choose from."""
     head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
