@@ -329,6 +329,15 @@ def test_an_archive_scores_as_the_log_in_json_does(pack: Any, tmp_path: Path) ->
     assert tables[0]["prediction"].to_pylist() == ["B", "ANSWER: A"]
 
 
+def test_what_is_wrong_with_a_sample_has_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    path.write_bytes(deflated(LOGGED | {"samples/3_epoch_1.json": b'{"id": "3", "epoch": 1, "output": '}))
+    found = seldio.validate(path).findings
+    assert [(one.path, one.line) for one in found if one.severity.value == "error"] == [
+        (f"{path}!/samples/3_epoch_1.json", 1)
+    ]
+
+
 @pytest.mark.parametrize(
     ("data", "code"),
     [
