@@ -463,3 +463,8 @@ def test_outputs_for_the_development_set() -> None:
     assert f"3 files of {A} are for the development set" in errors[0].message
     some = {name.replace("/mix001", "/fold4_room23_mix001"): text for name, text in clean().items()}
     assert "SUB225" not in {one.code for one in found(some)}
+
+
+def test_outputs_that_lie_deeper_are_an_error() -> None:
+    deeper = renamed(f"{OUTPUT}/mix003", f"{OUTPUT}/sub/mix003")
+    assert [one.severity for one in found(deeper) if one.path.endswith("sub/mix003.csv")] == ["error"]
