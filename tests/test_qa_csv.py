@@ -187,6 +187,13 @@ def test_findings_have_line_and_column(text: str, expected: list[tuple[str, int,
     assert sorted(expected) == sorted(at(finding) for finding in found)
 
 
+def test_good_rows_beside_bad_ones_are_read() -> None:
+    reading, found = read(JASCO, f"{HEADER}\n1,2,3\n2,2,3,4,5,6,7\n,2,3,4,5,6,7\n4,2,3,4,5,6,7\n")
+    assert reading is not None
+    assert (["2", "4"], 2) == ([row.id for row in reading.rows], len(found))
+    assert [3, 5] == [reading.place(number, "id", None).line for number in range(2)]
+
+
 @given(
     st.binary(max_size=200) | st.text('",\r\n;a\ufeff', max_size=60).map(lambda text: (HEADER + "\n" + text).encode())
 )
