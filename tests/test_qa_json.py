@@ -202,6 +202,25 @@ def test_wrong_values(record: dict[str, Any], code: str, before: str, message: s
         SO_BENCH.read(data, "x.jsonl", raise_errors)
 
 
+def test_proofs_and_unknown_keys() -> None:
+    record = {"qa_id": "q", "audio_path": "a", "question": "?", "answer": "x", "source_refs": [{"azimuth_deg": "1"}]}
+    _, found = look(SO_DATASET, line(record))
+    assert [(f.code, f.message) for f in found] == [
+        ("SYN211", "source_refs[0].class_name is missing"),
+        ("SYN212", 'source_refs[0].azimuth_deg is "1", but must be a number'),
+    ]
+    _, found = look(ITEMS, line({"id": "q", "question": "?", "tpyo": 1}))
+    assert [(f.code, f.column, f.message) for f in found] == [("SYN212", 38, "tpyo is not a key of this format")]
+
+
+def test_records_that_are_none() -> None:
+    reading, found = look(MMAR, b"7\n" + line(MC))
+    assert (len(reading.rows), [f.code for f in found]) == (1, ["SYN212"])
+    for text in ("7", '"x"', '{"records": {}}', '{"data": null}'):
+        reading, found = look(MMAR, text.encode(), "x.json")
+        assert (reading, [f.code for f in found]) == (None, ["SYN213"])
+
+
 def test_places_of_fields() -> None:
     data = b"5\n" + line(MC) + line(MC)
     reading, _ = look(MMAR, data)
