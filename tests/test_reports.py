@@ -169,6 +169,14 @@ def test_people_are_given_a_verdict(report: Report, line: str) -> None:
     assert show(report, "markdown").splitlines()[0] == line
 
 
+def test_lines_are_broken_between_words_on_a_terminal() -> None:
+    report = make(dataclasses.replace(AZIMUTH, message=" ".join(["azimuth"] * 40), hint=" ".join(["write"] * 40)))
+    shown = show(report, "text", width=60, wrap=True)
+    assert max(map(len, shown.splitlines())) <= 60
+    assert " ".join(shown.split()).count("write") == 40
+    assert max(map(len, show(report, "text", width=60).splitlines())) > 200
+
+
 def many(count: int) -> Report:
     return make(*(dataclasses.replace(AZIMUTH, line=line) for line in range(1, count + 1)), MISSING)
 
