@@ -294,6 +294,16 @@ def test_files_are_clean_and_come_back(synthetic, hub):
             assert getattr(before, field) == getattr(after, field), field
 
 
+def test_balance(synthetic):
+    _, items = synthetic
+    counts = Counter(
+        item.task
+        for item in select(items, 7, balance=True, proportions={name: task.weight for name, task in TASKS.items()})
+    )
+    assert counts[CAPTIONING] == pytest.approx(4 * counts[SINGLE], abs=4)
+    assert counts[SINGLE] == pytest.approx(counts[COUNTING], abs=3)
+
+
 VALUES = {
     "t": "3,2", "since": "1,0", "until": "2,5", "place": "сзади слева", "side": "сзади слева", "azimuth": "21 градус",
     "elevation": "-2 градуса", "count": "2", "more": "выше",
