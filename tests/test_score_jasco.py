@@ -30,6 +30,7 @@ from seldio.scores.jasco import (
     as_text,
     count,
     grouped,
+    judged,
     key,
     parse,
     request,
@@ -332,6 +333,16 @@ def test_a_judge_is_asked() -> None:
     assert {"mode": "corrected", "vocabulary": "Both"} == report.settings
     with pytest.raises(SeldioError, match="replied to no request"):
         score(found[:8] + found[16:], allow_missing=True, judge=lambda requests: [Reply(each.id, None, failed=True) for each in requests])  # fmt: skip
+
+
+def test_a_refused_reply_is_no_verdict_in_either_reading() -> None:
+    replies = ['{"rating": 2, "orientation": "Both"}', GOOD, "Rating=2 Orientation=Both"]
+    found = whole()[:3]
+    marked = judged(found, lambda requests: [Reply(each.id, None, text, error="wrong") for each, text in zip(requests, replies, strict=True)])  # fmt: skip
+    for row in marked:
+        column = str((row.extra or {})[COLUMN])
+        assert column.startswith("no verdict, wrong")
+        assert Judged(None, None) == parse(column) == parse(column, "eval.py")
 
 
 def test_judgements_made_elsewhere() -> None:
