@@ -20,8 +20,9 @@ from releases import printed_by_rich
 from rich.cells import cell_len
 
 import seldio
+from seldio.cli.printing import clip_page
 from seldio.errors import DataError
-from seldio.reports import Options, render
+from seldio.reports import Options, outputs, render
 from seldio.reports.json_report import reports
 from seldio.reports.spreadsheet import LONG
 from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table
@@ -73,6 +74,17 @@ def test_text_is_no_wider_than_the_terminal_and_never_cuts_a_number(width: int, 
     for n in range(many):
         assert f"100.000 [{100 * n / 7:.3f}, 150.000]" in text
         assert f"column {n} (%)" in text
+
+
+@pytest.mark.parametrize("format", outputs("scores"))
+def test_every_format_says_system_profile_and_what_it_is_over(format: str) -> None:
+    text = rendered([made("first"), made("second")], format)
+    for word in ("first", "second", "dog", "cat"):
+        assert word in text
+    if format != "csv":
+        for word in ("profile", "54 clips", "error rate", "grave thing", "by class"):
+            assert word in text
+        assert text.index("a grave thing") < text.rindex("a small thing")
 
 
 WORDS = st.text(max_size=12)
@@ -294,6 +306,17 @@ def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
     assert report.table("worst").title == "worst clips by F"
     with pytest.raises(seldio.UsageError, match='sort="what": choose from ER, F, LE, LR, SELD'):
         seldio.score(out, labels, sort="what")
+
+
+def test_the_page_of_a_clip_is_of_labels_without_their_split(scored: tuple[Path, Path], tmp_path: Path) -> None:
+    labels, out = scored
+    page = tmp_path / "scores.html"
+    run("score", out, "-r", labels, "--table", "all", "--output", "html", "-o", page, "-f", "starss23")
+    shown = page.read_text("utf-8")
+    assert "--predictions-format starss23" in shown
+    assert (command := clip_page(page, f"{labels}:dev-test", str(out))) is not None
+    assert command("a")[0].startswith(f"seldio view '{labels}' --clip a --predictions {out}")
+    assert clip_page(page, None, str(out)) is None
 
 
 def test_no_page_has_a_dead_link_and_worst_classes_come_first(scored: tuple[Path, Path], tmp_path: Path) -> None:
