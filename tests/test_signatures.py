@@ -18,6 +18,7 @@ from seldio.errors import UsageError
 from seldio.formats.about import about
 from seldio.formats.datasets import expected_clips
 from seldio.reports import render
+from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, Interval, ScoreReport, Table, WeakInterval
 from seldio.scores.signatures import Signature, judged_by
 
@@ -144,6 +145,14 @@ def test_comparisons_have_one_too(labels: dict[str, Path]) -> None:
     assert Signature.parsed(answers.signature).predictions.count("+") == 1
 
 
+def test_every_output_has_it() -> None:
+    report = seldio.score(SAID, ASKED)
+    for output in ("text", "json", "csv", "markdown", "html", "latex"):
+        assert report.signature in "".join(render([report], output)).replace("\n", ""), output
+    (again,) = reports(json.loads(report.to_json()))
+    assert again.signature == report.signature
+
+
 def test_a_table_with_a_signature_can_be_ranked(labels: dict[str, Path], tmp_path: Path) -> None:
     answers = [seldio.score(SAID[:n], ASKED, allow_missing=True) for n in (4, 6)]
     for number, report in enumerate([seldio.score(labels["pred"], labels["ref"], **FORMATS), *answers]):
@@ -238,6 +247,13 @@ def test_other_limits_and_profiles_are_refused_with_the_reason(options: dict[str
     report = scored(folder / "dev-test", **options)
     assert not rows(report)
     assert why in told(report)
+
+
+def test_clips_that_were_left_out_are_another_split(folder: Path, tmp_path: Path) -> None:
+    for path in sorted((folder / "dev-test/first").iterdir())[1:]:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    report = seldio.score(tmp_path, folder / "dev-test/labels", profile="dcase2023", baselines=True, allow_missing=True)
+    assert "this score over 77 clips of dev-test" in told(report)
 
 
 @pytest.mark.parametrize("output", ["text", "html", "csv"])
