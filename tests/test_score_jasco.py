@@ -202,17 +202,16 @@ def test_the_reading_asked_for_stands_first() -> None:
 @pytest.mark.parametrize(
     ("name", "judge_text", "official_best", "corrected_best", "part"),
     [
-        ("stale-rating", "**Rating:** 0\nOrientation: Good", 2 / 80, 0.0, "rating of the row before"),
-        ("misread-rating", "Rating: 1.0\nOrientation: Good", 0.0, 1 / 80, "looks for any 0"),
+        ("misread-by-eval.py", "**Rating:** 0\nOrientation: Good", 2 / 80, 0.0, "that of the row before"),
+        ("misread-by-eval.py", "Rating: 1.0\nOrientation: Good", 0.0, 1 / 80, "takes any 0"),
         ("other-scale", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "out of 10"),
         (
-            "quoted-orientation",
+            "misread-by-eval.py",
             "Not Orientation: Neither.\nRating: 2\nOrientation: Good",
             0.0,
             2 / 80,
             "Neither before",
         ),
-        ("second-call", "Rating: 2\n**Orientation:** Good", 2 / 80, 2 / 80, "asks its judge for again"),
         ("no-verdict", "Rating: 2\nOrientation: who knows", 0.0, 0.0, "were each a 2, best-mean would be 0.025"),
     ],
 )
@@ -226,9 +225,9 @@ def test_faults_are_named_with_both_numbers(
     assert corrected_best == pytest.approx(both["corrected"]["best_mean"])
     assert part in noticed(report)[name].text
     assert "item 5" in noticed(report)[name].text or name == "other-scale"
-    if name != "second-call" and name != "other-scale" and name != "no-verdict":
+    if name == "misread-by-eval.py":
         assert f"eval.py {official_best:.3f}, corrected {corrected_best:.3f}" in noticed(report)[name].text
-    assert next(each.grave for each in report.notices if each.name == name) is (name != "second-call")
+    assert next(each.grave for each in report.notices if each.name == name)
 
 
 def test_a_crash_of_eval_py_is_named() -> None:
