@@ -214,6 +214,7 @@ def test_systems_are_compared(tmp_path: Path) -> None:
     alone = [seldio.score(one, labels).overall for one in (predictions, other)]
     for row, single in zip(report.table("overall"), alone, strict=True):
         assert [cell.value for cell in row[1:]] == list(single.values())[1:]  # type: ignore[union-attr]
+    assert "few-clips" in noticed(seldio.score(predictions, labels, intervals="bootstrap"))
     with pytest.raises(UsageError, match="threshold= does not apply here"):
         seldio.compare([predictions, other], labels, threshold={"angle": 5})
 
