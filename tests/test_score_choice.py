@@ -57,6 +57,9 @@ def test_predictions_are_outputs_of_the_year_of_the_labels(
     assert found.text.startswith(f"the prediction is read as {read}; the content also fits ")
     assert instead in found.text
     assert "use --format " in found.text
+    if prediction is FOUR and profile is None:
+        misread = noticed(report)["misread"]
+        assert (misread.grave, "four-column rows" in misread.text, "F 0" in misread.text) == (True, True, True)
     same = score_labels(tmp_path / "pred", tmp_path / "ref", SeldOptions(profile, "micro"), format=read)
     assert same.overall == report.overall
     assert noticed(same).get("format-chosen") is None
@@ -79,6 +82,18 @@ def test_an_empty_prediction_is_not_misread(tmp_path: Path, profile: str) -> Non
     assert report.overall["F"] == 0
     full = scored(tmp_path, STARSS23, STARSS23, "dcase2023")
     assert noticed(full).get("misread") is not None
+
+
+def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
+    reference = STEREO + "".join(f"{frame},0,0,60,100,1\n" for frame in range(9))
+    behind = STEREO + "".join(f"{frame},0,0,{120 if frame < 4 else 60},100,1\n" for frame in range(9))
+    report = scored(tmp_path, behind, reference, force=True)  # stereo has no azimuth of 120
+    assert report.overall["AngE"] == pytest.approx(0)  # 120 is 60 in front
+    assert noticed(report)["folded"].text.startswith("4 predicted rows with an azimuth beyond ±90°")
+    above = "".join(f"{frame},0,0,60,{30 * (frame % 2)},100\n" for frame in range(9))
+    unused = noticed(scored(tmp_path, above, reference))["elevation-unused"].text
+    assert unused == "4 predicted rows with an elevation, which dcase2025 does not look at"
+    assert {"folded", "elevation-unused"}.isdisjoint(noticed(scored(tmp_path, reference, reference)))
 
 
 def test_a_clip_in_both_accumulators_is_refused_if_it_is_not_the_same() -> None:
@@ -199,6 +214,16 @@ def test_what_a_score_says_of_itself(tmp_path: Path, case: Any) -> None:
     assert notice.grave == grave
     for each in words:
         assert each in notice.text
+
+
+def test_vectors_without_a_direction(tmp_path: Path) -> None:
+    rows = "".join(f"{frame},0,0,{x}.0,0.0,0.0,0\n" for frame, x in ((3, 0), (4, 0), (5, 1)))
+    truth = labels(tmp_path / "ref", a=label(range(1, 21), 0, 30))
+    notice = noticed(seldio.score(_written(tmp_path / "out", {"a": rows}), truth, format="dcase2023-output"))[
+        "zero-vector"
+    ]
+    assert notice.grave
+    assert "2 predicted rows with the vector (0, 0, 0)" in notice.text
 
 
 def test_jackknives_of_the_programs(tmp_path: Path) -> None:
