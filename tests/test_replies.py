@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,19 @@ def test_options_are_read_as_people_read_them(labelled: Iterator[Labelled], righ
 
     assert as_labelled >= right
     assert len(misread) <= wrong, misread
+
+
+@pytest.mark.slow
+def test_refusals_are_told_from_replies_that_say_something_else() -> None:
+    labelled = [row for row in rows("labelled") if isinstance(row[2], list)]
+    refused = Counter((row[4] == "refused", read(row[3], row[2]).state == "refused") for row in labelled)
+    read_as_refused = sum(
+        read(reply, asked).state == "refused"
+        for _, _, asked, reply, first, _ in labelled
+        if first not in (None, "refused")
+    )
+    assert refused[True, True] >= 0.95 * (refused[True, True] + refused[True, False])
+    assert read_as_refused <= 0.01 * len(labelled)
 
 
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
