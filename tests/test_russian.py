@@ -143,6 +143,20 @@ def test_small_random_tables(drawn, window, seed):
     assert again == items
 
 
+@pytest.mark.slow
+def test_seeds_and_shards(synthetic):
+    table, items = synthetic
+    assert list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}")) == items
+    other = list(stream(table, seed=8, skipped=Counter(), audio_pattern="{clip}"))
+    assert [item.options for item in other] != [item.options for item in items]
+    part = table.filter(pa.compute.equal(table["clip"].cast(pa.string()), "mix003"))
+    assert list(stream(part, seed=7, skipped=Counter(), audio_pattern="{clip}")) == [
+        item for item in items if item.audio == ["mix003"]
+    ]
+    few = list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}", tasks={DOUBLE, COUNTING}))
+    assert few == [item for item in items if item.task in (DOUBLE, COUNTING)]
+
+
 def test_ties_are_skipped():
     items, skipped = ask(make((0, 0, 50), (4, 60, 118)), LONGER)
     assert (items, reasons(skipped)) == ([], {"the difference is within the margin"})
