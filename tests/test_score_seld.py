@@ -248,6 +248,23 @@ def test_a_perfect_prediction_and_any_order_of_clips(rows: list[Row], profile: s
     np.testing.assert_array_equal(found, again)
 
 
+@pytest.mark.slow
+def test_the_accumulator_agrees_with_all_at_once(real: Path) -> None:
+    from seldio import read
+
+    truth, given = read(real / "reference"), read(real / "system-a-cartesian")
+    whole = _counts(real)
+    halves = [SeldAccumulator("dcase2023"), SeldAccumulator("dcase2023")]
+    for number, clip in enumerate(whole.clips):
+        chosen = [t.filter(pa.compute.equal(t["clip"].cast(pa.string()), clip)) for t in (truth, given)]
+        halves[number % 2].update(clip, *chosen)
+    halves[0].merge(halves[1])
+    again = SeldAccumulator("dcase2023")
+    again.load_state_dict(json.loads(json.dumps(halves[0].state_dict())))
+    np.testing.assert_allclose(list(again.compute().values()), whole.values()[:, 0], atol=1e-12)
+    np.testing.assert_allclose(again.score().jackknife()[0], whole.jackknife()[0], atol=1e-9)
+
+
 def test_the_accumulator_takes_arrays_and_forgets() -> None:
     live = SeldAccumulator("dcase2024-angles", "micro")
     frames = np.arange(20)
