@@ -126,6 +126,8 @@ def test_lists_frames_and_tables_are_scored(asked: Path) -> None:
         seldio.score(7, asked)
     with pytest.raises(UsageError, match=r"predictions holds no predictions .* try fields=.id=sample_id"):
         seldio.score(replies(), asked)
+    with pytest.raises(UsageError, match="None of them holds text that may be a reply"):
+        seldio.score([{"sample_id": f"q{n}"} for n in range(4)], asked)
 
 
 @pytest.mark.parametrize(
