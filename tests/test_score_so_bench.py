@@ -494,3 +494,8 @@ def test_what_a_task_does_not_read_refuses_no_reply(task, value):
 )  # fmt: skip
 def test_motions(text: str, label: str | None) -> None:
     assert measures.motion(plainly(text)) == label
+
+
+@pytest.mark.parametrize("text", ["2 to 4 s", "between 2 and 4 s", "2 or maybe 4 s", "2-4 s", "It is about 2 to 4 s"])
+def test_a_range_or_a_choice_has_no_onset(text: str) -> None:
+    assert measures.onset(plainly(text)) is None

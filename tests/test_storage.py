@@ -43,7 +43,6 @@ from seldio.synth.tree import write_tree
 KINDS = ("parquet", "webdataset", "audiofolder", "videofolder")
 LABELS = "metadata_dev/dev-train-tau/fold3_room4_mix001.csv"
 SHARD = "data/train-00000-of-00001"
-WHOLE = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
 CLIPS = (("fold3_room4_mix001", "dev-train-tau"), ("fold3_room21_mix013", "dev-train-sony"),
          ("fold4_room2_mix001", "dev-test-tau"))  # fmt: skip
 
@@ -52,7 +51,7 @@ CLIPS = (("fold3_room4_mix001", "dev-train-tau"), ("fold3_room21_mix013", "dev-t
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small data set with all that there is: two arrays, videos, labels, a silent clip, questions, a licence."""
     folder = tmp_path_factory.mktemp("storage") / "starss23"
-    write_tree(folder, 3, seconds=2.0, clips=CLIPS)
+    write_tree(folder, 3, seconds=1.0, clips=CLIPS, size=(64, 32))
     silent = folder / "metadata_dev/dev-test-tau/fold4_room9_mix004.csv"
     silent.write_bytes(b"")
     (folder / "LICENSE").write_bytes(b"as you like\r\n")
@@ -68,14 +67,14 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def exports(tree: Path) -> dict[str, tuple[Path, Manifest]]:
     """The tree in each kind of storage."""
     made = {}
-    for kind in WHOLE:
+    for kind in KINDS:
         out = tree.parent / kind
         made[kind] = (out, export(tree, out, kind))
     return made
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_file_comes_back_as_it_was(kind: str, tree: Path, exports: dict[str, Any], tmp_path: Path) -> None:
     done = seldio.convert(exports[kind][0], tmp_path / "back", "files")
 
@@ -83,7 +82,7 @@ def test_every_file_comes_back_as_it_was(kind: str, tree: Path, exports: dict[st
     assert [str(tmp_path / "back" / name) for name in sorted(shown_contents(tree))] == list(done.written)
 
 
-@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_manifest_names_every_file(kind: str, exports: dict[str, Any]) -> None:
     out, manifest = exports[kind]
 
@@ -94,7 +93,7 @@ def test_the_manifest_names_every_file(kind: str, exports: dict[str, Any]) -> No
     assert manifest.statistics["splits"] == {"test": 2, "train": 2}
 
 
-@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_second_export_elsewhere_has_the_same_bytes(
     kind: str, tree: Path, exports: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -492,7 +491,6 @@ def test_it_opens_as_the_same_data_set(kind: str, root: Path, kinds: dict[str, P
     assert pa.table(source.events).equals(pa.table(stored.events))
     assert list(source.events) == list(stored.events)
     assert pa.table(source.items).equals(pa.table(stored.items))
-    assert source.statistics() == stored.statistics()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -509,11 +507,8 @@ def test_its_windows_are_the_same(kind: str, options: dict[str, Any], root: Path
             assert all(np.array_equal(expected[name], given_[name]) for name in expected)
 
 
-@pytest.mark.parametrize("kind", ["webdataset", "files"])
-def test_an_export_can_be_exported_as_another_kind(
-    kind: str, root: Path, kinds: dict[str, Path], tmp_path: Path
-) -> None:  # fmt: skip
-    export(kinds["parquet"], tmp_path / "again", kind)
+def test_an_export_can_be_exported_as_another_kind(root: Path, kinds: dict[str, Path], tmp_path: Path) -> None:
+    export(kinds["parquet"], tmp_path / "again", "webdataset")
 
     assert opened(root) == opened(tmp_path / "again")
 

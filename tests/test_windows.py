@@ -204,6 +204,17 @@ def test_a_transform_is_applied_to_each_element_wherever_it_is_asked_for(root: P
     assert "transform=louder" in repr(windows)
 
 
+def spectrum(element: dict[str, Any]) -> dict[str, Any]:
+    levels = np.abs(np.fft.rfft(element["audio"], axis=-1)).astype(np.float32)  # as numpy 2 has it
+    return {"clip": element["clip"], "spectrum": levels[:, ::2]}
+
+
+def test_batches_of_whole_clips_have_the_same_parts_behind_a_transform(root: Path) -> None:
+    batches = list(seldio.windows(root, transform=spectrum).stream().batch(1, pad={"spectrum": 0}))
+
+    assert [(1, 176), (1, 501), (1, 313)] == [batch["spectrum_mask"].shape for batch in batches]
+
+
 def test_a_transform_that_forgets_its_result_is_named(root: Path) -> None:
     with pytest.raises(UsageError, match=r"transform=.*<lambda> returned None"):
         seldio.windows(root, seconds=0.5, transform=lambda element: element.update(gain=1))[0]
@@ -310,16 +321,6 @@ def test_wrong_calls_say_what_to_write(root: Path) -> None:
         seldio.windows(root, second=1)  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"unknown target 'acddoa'; did you mean accdoa\?"):
         seldio.windows(root, target="acddoa")  # type: ignore[arg-type]
-
-
-def test_a_batch_stacks_arrays_and_lists_texts(root: Path) -> None:
-    windows = seldio.windows(root, seconds=0.5, target="accdoa")
-
-    batch = collate(windows[:3])
-
-    assert np.array_equal(np.stack([one["audio"] for one in windows[:3]]), batch["audio"])
-    assert ((3, 5, 3, 13), (3,), (3, 2)) == tuple(batch[name].shape for name in ("target", "start", "frames"))
-    assert [one["clip"] for one in windows[:3]] == batch["clip"]
 
 
 def test_rows_of_labels_are_padded_or_listed(root: Path) -> None:

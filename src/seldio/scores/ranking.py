@@ -294,8 +294,6 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
         firsts.append(f"{listed(best)} {'ranks' if len(best) == 1 else 'rank'} first {among}")
     if any(isinstance(cell, float) and np.isnan(cell) for table in tables for row in table.rows for cell in row):
         notices.append(Notice("undefined", "undefined scores share the last rank", grave=True))
-    text = "cumulative ranks depend on all systems: adding or removing one may swap two others"
-    notices.append(Notice("takes-part", text))
     over = f"{plural(len(scores.entries), 'system')}, {plural(len(columns), 'score')}"
     settings = {"ranked_by": ",".join(column.name for column in columns)}
     title = "cumulative rank over " + ", ".join(column.title for column in columns)
