@@ -51,7 +51,6 @@ def agree(name: str, document: Any, path: Path) -> None:
 
 
 def document_of(name: str, path: Path) -> Any:
-    """A file as JSON: a list of its rows, of lines and of CSV."""
     text = path.read_text("utf-8-sig")
     if path.suffix == ".csv":
         return list(csv.DictReader(io.StringIO(text)))
@@ -109,7 +108,6 @@ KEYS = ("option_c", "option_e", "audio_1", "audio_id", "x", "start", "end", "lan
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The ways to all values of a document."""
     if at:
         yield at
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -118,7 +116,6 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def mutant(name: str, record: dict[str, Any], luck: random.Random) -> dict[str, Any]:
-    """A record with one to three changes: a value that is replaced, goes or comes."""
     known = find(name)
     own = [value for one in known.fields for value in one.values] + [*known.tasks] if known is not None else []
     record = copy.deepcopy(record)
