@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio import clock
-from seldio.clock import CONVENTIONS, NTSC, video_error, video_frame
+from seldio.clock import NTSC, video_error, video_frame
 from seldio.errors import UsageError
 
 FRAMES = st.integers(0, 10**7)
@@ -44,16 +44,6 @@ def test_samples_and_label_frames_are_inverse(frame: int, rate: int, hop: Fracti
     assert first / rate == clock.seconds(frame, hop)
 
 
-def test_a_label_frame_need_not_begin_on_a_sample() -> None:
-    assert clock.sample(1, 11_025) == Fraction(2205, 2)
-    assert clock.sample(3, 24_000) == 7200
-
-
-@given(frame=FRAMES, rate=RATES)
-def test_times_and_numbers_of_video_frames_are_inverse(frame: int, rate: Fraction) -> None:
-    assert clock.nearest_video_frame(clock.video_time(frame, rate), rate) == frame
-
-
 @given(time=st.fractions(0, 10_000), rate=RATES)
 def test_the_nearest_video_frame_is_nearest(time: Fraction, rate: Fraction) -> None:
     frame = clock.nearest_video_frame(time, rate)
@@ -63,24 +53,10 @@ def test_the_nearest_video_frame_is_nearest(time: Fraction, rate: Fraction) -> N
     assert here < before or frame == 0
 
 
-@given(frame=FRAMES, rate=RATES, name=st.sampled_from(sorted(CONVENTIONS)))
-def test_later_label_frames_have_later_pictures(frame: int, rate: Fraction, name: str) -> None:
-    assert 0 <= video_frame(frame, name, rate) <= video_frame(frame + 1, name, rate)
-
-
 @given(frame=FRAMES, rate=RATES, hop=HOPS)
 def test_the_default_errs_by_half_a_picture_at_most(frame: int, rate: Fraction, hop: Fraction) -> None:
     assert abs(video_error(frame, "centre", rate, hop)) <= 1 / (2 * rate) or video_frame(frame, rate=rate, hop=hop) == 0
     assert video_frame(frame, rate=rate, hop=hop) == video_frame(frame, "center", rate, hop)
-
-
-@given(frame=st.integers(0, 10**6))
-def test_the_picture_of_the_centre_is_shown_in_its_label_frame(frame: int) -> None:
-    assert clock.label_frame(clock.video_time(video_frame(frame))) == frame
-
-
-def test_30_pictures_a_second_give_the_middle_one_of_three() -> None:
-    assert [video_frame(frame, rate=Fraction(30)) for frame in range(50)] == list(range(1, 151, 3))
 
 
 def test_an_unknown_convention_is_usage() -> None:

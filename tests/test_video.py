@@ -96,18 +96,6 @@ def test_pictures_are_those_of_a_full_decode(kind: str) -> None:
         assert [number(picture) for _, picture in video.frames_at(there[::-5], size=(96, 48))] == wanted[::-5]
 
 
-def test_whole_pictures_are_equal_to_the_last_value() -> None:
-    data = made("mp4")
-    with av.open(io.BytesIO(data)) as file:
-        every = [frame.to_ndarray(format="rgb24") for frame in file.decode(video=0)]
-    with Video(io.BytesIO(data)) as video:
-        array = video.pictures(range(20))
-
-        assert array.dtype == np.uint8
-        assert np.array_equal(array, np.stack([every[at] for at in video.numbers(range(20))]))
-        assert video.pictures([], size=(36, 18)).shape == (0, 18, 36, 3)
-
-
 @functools.cache
 def long(between: int, container: str) -> tuple[bytes, list[int]]:
     data = make(300, between=between, gop=40, container=container, **QUICK)
@@ -150,13 +138,6 @@ def test_the_file_that_was_opened_is_read_until_it_is_closed(tmp_path: Path) -> 
         assert expected == [number(picture) for picture in of_stream.pictures(range(20))]
     with pytest.raises(NotVideo, match="it has been closed"):
         video.pictures([0])
-
-
-def test_rates_and_lengths_are_exact() -> None:
-    with Video(io.BytesIO(made("mp4"))) as video:
-        assert (video.rate, video.frames, video.size, video.start) == (NTSC, 60, (192, 96), 0)
-        assert video.duration == 60 / NTSC
-        assert video.numbers(range(20)).tolist() == [clock.video_frame(frame) for frame in range(20)]
 
 
 def test_a_late_start_moves_the_pictures() -> None:
@@ -224,15 +205,6 @@ def test_pictures_are_turned_as_players_turn_them(
     assert f"rotated     by {rotation}° counter-clockwise" in shown
 
 
-def test_the_rate_of_a_video_with_variable_rate_is_its_mean(tmp_path: Path) -> None:
-    path = tmp_path / "a.mp4"
-    path.write_bytes(make(30, rate=Fraction(30), stamps=[n * (1 if n < 15 else 3) for n in range(30)], **QUICK))
-    with Video(path) as video:
-        mean = 30 / (float(video.scan.end) - float(video.start))
-        assert float(video.mean_rate) == pytest.approx(mean) != float(video.rate)
-    assert f"at {mean:.6g} fps on average (variable)" in str(seldio.info(path))
-
-
 def sound_only() -> bytes:
     out = io.BytesIO()
     with av.open(out, "w", format="mp4") as file:
@@ -262,17 +234,6 @@ def test_a_text_opens_nothing_else(kind: str, tmp_path: Path, monkeypatch: pytes
         Video("list.mp4")
 
 
-@pytest.mark.parametrize("kind", ["ffconcat", "hls", "sdp"])
-def test_the_second_barrier_holds_alone(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Were such a container let through, the files that it names would stay closed all the same."""
-    named = tmp_path / "named.mp4"
-    named.write_bytes(made("mp4"))
-    options = {key: value for key, value in videos._OPTIONS.items() if key != "format_whitelist"}
-    monkeypatch.setattr(videos, "_OPTIONS", options)
-    with pytest.raises(NotVideo):
-        Video(io.BytesIO(LISTS[kind].replace("real.mp4", str(named)).encode()))
-
-
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -294,12 +255,6 @@ def test_pipes_devices_and_folders_do_not_hang(tmp_path: Path) -> None:
     for path in (tmp_path / "pipe.mp4", tmp_path, Path("/dev/zero")):
         with pytest.raises(NotVideo, match="cannot be read as video"):
             Video(path)
-
-
-def test_addresses_are_names_of_files() -> None:
-    for name in ("http://127.0.0.1:9/x.mp4", "concat:a.mp4|b.mp4", "-x", "absent.mp4"):
-        with pytest.raises(UsageError, match="no such file"):
-            Video(name)
 
 
 def test_huge_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,11 +314,6 @@ def about(path: Path, code: str = "VID") -> list[Finding]:
     return [finding for finding in validate(path).findings if finding.code.startswith(code)]
 
 
-def test_a_video_as_published_has_no_findings(tmp_path: Path) -> None:
-    clip(tmp_path, panorama())
-    assert about(tmp_path) == []
-
-
 def cut_off(folder: Path) -> bytes:
     data = make(30, size=PANORAMA, between=0, muxing={"movflags": "faststart"}, into=folder / "x.mp4", **QUICK)
     (folder / "x.mp4").unlink()
@@ -371,6 +321,11 @@ def cut_off(folder: Path) -> bytes:
 
 
 BAD: dict[str, tuple[Callable[[Path], bytes], dict[str, Any], str]] = {
+    "VID107 of missing frames": (
+        lambda _: make(30, size=PANORAMA, stamps=[at + (at >= 12) * 2 for at in range(30)], **QUICK),
+        {},
+        r"video frame 12 is shown at 0.467 s, but at 0.400 s according to its number and the frame rate \(frames are",
+    ),
     "VID101": (lambda _: b"ffconcat version 1.0\nfile other.mp4\n", {}, "cannot be read as video: it is a text"),
     "VID102": (cut_off, {}, r"ends after \d+ of 30 frames"),
     "VID103": (lambda _: make(30, size=(192, 108), **QUICK), {}, "has frames of 192×108, not 1920×960"),
@@ -395,23 +350,12 @@ def test_each_rule_finds_what_it_is_for(code: str, tmp_path: Path) -> None:
     path = clip(tmp_path, build(tmp_path), **options)
     found = about(tmp_path)
 
-    (mine,) = (finding for finding in found if finding.code == code)
+    (mine,) = (finding for finding in found if finding.code == code[:6])
     assert mine.path == str(path)
     assert mine.hint
 
     assert re.search(message, mine.message), mine.message
-    assert {finding.code for finding in found} <= {code}
-
-
-def test_missing_pictures_are_told(tmp_path: Path) -> None:
-    stamps = [at + (at >= 12) * 2 for at in range(30)]
-    clip(tmp_path, make(30, size=PANORAMA, stamps=stamps, **QUICK))
-    (found,) = about(tmp_path)
-
-    assert (
-        "video frame 12 is shown at 0.467 s, but at 0.400 s according to its number and the frame rate (frames are missing"
-        in found.message
-    )
+    assert {finding.code for finding in found} == {code[:6]}
 
 
 def test_one_cause_is_one_finding(tmp_path: Path) -> None:
@@ -422,17 +366,6 @@ def test_one_cause_is_one_finding(tmp_path: Path) -> None:
     assert [finding.code for finding in found] == ["VID103"]
     assert "all 5 videos in the folder have frames of 192×108, not" in found[0].message
     assert found[0].path == str(tmp_path / "video_dev" / "dev-train-tau")
-
-
-def test_the_twelve_that_were_never_filmed_are_not_missing(tmp_path: Path) -> None:
-    clip(tmp_path, panorama())
-    clip(tmp_path, None, name="fold3_room4_mix002")
-    home = tmp_path / "foa_dev" / "dev-train-sony"
-    home.mkdir()
-    shutil.copy(tmp_path / "foa_dev" / "dev-train-tau" / "fold3_room4_mix001.wav", home / "fold3_room21_mix003.wav")
-    found = {finding.code: finding for finding in validate(tmp_path).findings}
-
-    assert "no video for 1 recording of dev-train-tau: fold3_room4_mix002" in found["LAY105"].message
 
 
 def test_a_video_alone_and_in_a_zip(tmp_path: Path) -> None:
@@ -485,9 +418,3 @@ def test_sound_in_a_container_of_videos_is_no_broken_video(name: str, tmp_path: 
     else:
         assert (found.code, found.severity.value) == ("VID110", "info")
     assert "only sound (AAC, 4 channels at 24,000 Hz" in found.message
-
-
-def test_the_shared_corpus_ends_in_findings(shared: Path) -> None:
-    found = about(shared / "corpora" / "generated" / "media")
-
-    assert [Path(finding.path).name for finding in found] == ["concat.mp4"]
