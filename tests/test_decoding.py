@@ -342,11 +342,3 @@ def test_outputs_that_mean_nothing_are_refused(windows: Any) -> None:
     for wrong in (np.array([["a"]]), [[1], [1, 2]], None, np.zeros(4, "V8"), np.zeros((4, 3, 13), complex)):
         with pytest.raises(UsageError, match="arrays of numbers"):
             seldio.decode({"c": wrong}, target="accdoa")
-
-
-def test_nothing_detected_is_a_table_with_all_columns() -> None:
-    table = seldio.decode({"a": np.zeros((4, 4, 13)), "b": np.zeros((0, 4, 13))}, target="accdoa", distance=True)
-
-    assert 0 == table.num_rows
-    assert ["clip", "frame", "class_id", "azimuth", "elevation", "distance"] == table.column_names
-    assert ["a", "b"] == [file.clip for file in origin_of(table).files]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import subprocess
 import sys
 import types
 from itertools import islice, zip_longest
@@ -71,30 +69,6 @@ def test_a_stream_goes_on_exactly_from_every_element_and_once_more(
         assert everything == list(again)  # a new pass is a whole one
 
 
-@given(LENGTHS, SEEDS, COUNTS, COUNTS, st.integers(0, 10))
-def test_one_state_is_enough_where_all_shards_came_equally_far(
-    length: int, seed: int | None, before: int, after: int, steps: int
-) -> None:
-    stream = Stream(range(length), seed=seed)
-    expected = list(stream)
-
-    taken, states = [], []
-    for index in range(before):
-        shard = stream.shard(before, index)
-        taken += list(islice(iter(shard), steps))
-        states.append(shard.state_dict())
-
-    if steps * before <= length:
-        for state in states:
-            found = [value for index in range(after) for value in _resumed(state, stream.shard(after, index))]
-            assert sorted(expected) == sorted([*taken, *found])
-
-
-@given(st.integers(0, 200), st.integers(-(2**70), 2**70), st.integers(0, 2**40))
-def test_an_order_has_each_number_once(length: int, seed: int, epoch: int) -> None:
-    assert list(range(length)) == sorted(permutation(length, seed, epoch).tolist())
-
-
 def test_orders_stay_what_they_are() -> None:
     """A state that was saved last year must find the same order."""
     assert [3, 5, 2, 4, 1, 0, 6, 7] == permutation(8, 1, 0).tolist()
@@ -125,20 +99,6 @@ def test_another_epoch_than_that_of_the_state_begins_anew() -> None:
         again.load_state_dict(state)
         again.set_epoch(epoch)
         assert length == len(list(again))
-
-
-@given(LENGTHS, st.integers(1, 7), COUNTS, st.booleans(), st.data())
-def test_batches_go_on_exactly(length: int, size: int, count: int, drop: bool, draw: st.DataObject) -> None:
-    stream = Stream(range(length), seed=5).shard(count, draw.draw(st.integers(0, count - 1)))
-    batches = stream.map(lambda number: number * 2).batch(size, drop_last=drop).map(np.ndarray.tolist)
-    expected = [2 * number for number in stream]
-    kept = expected[: len(expected) // size * size] if drop else expected
-
-    everything = list(batches)
-    assert kept == [number for batch in everything for number in batch]
-    assert all(size == len(batch) for batch in everything[:-1])
-    for done, state in enumerate(_states(batches)):
-        assert everything[done:] == _resumed(state, batches)
 
 
 @given(LENGTHS, SEEDS, st.integers(1, 7), st.integers(1, 4), st.booleans(), st.data())
@@ -302,46 +262,6 @@ def test_even_ranks_have_the_same_number_of_batches(
     else:
         assert rest <= set(found)
         assert len(found) == len(rest) + (world - over if over else 0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "start", ["spawn", pytest.param("fork", marks=pytest.mark.skipif(os.name == "nt", reason="Windows has no fork"))]
-)
-def test_workers_that_stay_hear_of_a_new_epoch(start: str, tmp_path: Path) -> None:
-    code = f"""
-import multiprocessing
-from seldio.data import Stream
-
-def work(stream, passes, orders):
-    while passes.get():
-        orders.put(list(stream))
-
-if __name__ == "__main__":
-    context = multiprocessing.get_context({start!r})
-    passes, orders = context.SimpleQueue(), context.SimpleQueue()
-    stream = Stream(range(30), seed=1)
-    other = stream.map(abs)
-    worker = context.Process(target=work, args=(stream, passes, orders))
-    worker.start()
-    found, expected = [], []
-    for epoch in (0, 0, 1, 2, 1):
-        stream.set_epoch(epoch)
-        passes.put(True)
-        found.append(orders.get())
-        alone = Stream(range(30), seed=1)
-        alone.set_epoch(epoch)
-        expected.append(list(alone))
-    passes.put(False)
-    worker.join()
-    print(found == expected, len(set(map(tuple, found))), list(other) == expected[0])
-"""
-    (tmp_path / "code.py").write_text(code)
-    done = subprocess.run(
-        [sys.executable, tmp_path / "code.py"], capture_output=True, text=True, check=False, timeout=60
-    )
-
-    assert "True 3 True" == done.stdout.strip(), done.stderr
 
 
 def test_windows_are_streamed_in_batches_with_masks(tmp_path: Path) -> None:

@@ -204,18 +204,6 @@ def test_a_transform_is_applied_to_each_element_wherever_it_is_asked_for(root: P
     assert "transform=louder" in repr(windows)
 
 
-def spectrum(element: dict[str, Any]) -> dict[str, Any]:
-    levels = np.abs(np.fft.rfft(element["audio"], axis=-1)).astype(np.float32)  # as numpy 2 has it
-    return {"clip": element["clip"], "spectrum": levels[:, ::2]}
-
-
-def test_the_signature_is_that_behind_the_transform(root: Path) -> None:
-    fixed, whole = (seldio.windows(root, seconds=seconds, transform=spectrum) for seconds in (0.5, None))
-
-    assert {"clip": ((), "string"), "spectrum": ((4, 126), "float32")} == fixed.signature
-    assert ((4, None), "float32") == whole.signature["spectrum"]
-
-
 def test_a_transform_that_forgets_its_result_is_named(root: Path) -> None:
     with pytest.raises(UsageError, match=r"transform=.*<lambda> returned None"):
         seldio.windows(root, seconds=0.5, transform=lambda element: element.update(gain=1))[0]
@@ -340,16 +328,6 @@ def test_wrong_calls_say_what_to_write(root: Path) -> None:
         seldio.windows(root, second=1)  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"unknown target 'acddoa'; did you mean accdoa\?"):
         seldio.windows(root, target="acddoa")  # type: ignore[arg-type]
-
-
-def test_a_batch_stacks_arrays_and_lists_texts(root: Path) -> None:
-    windows = seldio.windows(root, seconds=0.5, target="accdoa")
-
-    batch = collate(windows[:3])
-
-    assert np.array_equal(np.stack([one["audio"] for one in windows[:3]]), batch["audio"])
-    assert ((3, 5, 3, 13), (3,), (3, 2)) == tuple(batch[name].shape for name in ("target", "start", "frames"))
-    assert [one["clip"] for one in windows[:3]] == batch["clip"]
 
 
 def test_rows_of_labels_are_padded_or_listed(root: Path) -> None:
