@@ -134,14 +134,6 @@ def test_in_the_way_of_an_export(kind: str, name: str, way: str, tree: Path, out
     assert re.search("is a link" if "link" in way else "in the way|is not empty|is a file", said), said
 
 
-def test_the_folder_that_is_named_may_be_a_link(tree: Path, tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "out").symlink_to("real")
-    made = export(tree, tmp_path / "out")
-    assert (tmp_path / "real/manifest.json").is_file()
-    assert made == export(tree, tmp_path / "out", overwrite=True)
-
-
 def forge(out: Path, names: dict[str, str], *, finished: bool, hashed: bool = True) -> None:
     """Write a manifest as of an export of these files, by their names with their content."""
     files = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
 import lzma
 import os
 import random
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import some
 from test_rules import assert_agrees
 
 from seldio import validate
@@ -28,8 +28,6 @@ from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import DEFAULTS, Limits, open_source, read_entries
 from seldio.findings import Finding, Severity, raise_errors
 
-SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
-GENERATED = SHARED / "corpora" / "generated"
 ROWS = b"0,1,0,-50,30\n"
 
 
@@ -119,11 +117,6 @@ def test_hidden_names_are_skipped(kind: str, tmp_path: Path) -> None:
     assert read(path) == ({"a.csv": ROWS}, [])
 
 
-def test_a_hidden_file_named_by_the_user_is_read(tmp_path: Path) -> None:
-    (tmp_path / ".a.csv").write_bytes(ROWS)
-    assert read(tmp_path / ".a.csv") == ({".a.csv": ROWS}, [])
-
-
 PACKED: dict[str, Callable[..., Path]] = {
     "zip": make_zip,
     **{
@@ -162,12 +155,6 @@ def test_a_single_packed_file(module, suffix: str, tmp_path: Path) -> None:
         (entry,) = source
         assert (entry.name, entry.path, entry.size, entry.real) == ("x.csv", str(path), -1, None)
         assert entry.read() == entry.read() == ROWS * 2
-
-
-def test_plain_text_with_the_suffix_of_an_archive_is_a_file(tmp_path: Path) -> None:
-    for name in ("a.csv.gz", "a.zip", "a.tar"):
-        (tmp_path / name).write_bytes(ROWS * 60)
-        assert read(tmp_path / name) == ({name: ROWS * 60}, [])
 
 
 def test_a_compressed_tar_is_not_inflated_again_for_each_member(
@@ -272,23 +259,16 @@ def test_saf103_pipes_and_sockets_on_disk(tmp_path: Path, monkeypatch) -> None:
             assert (contents, codes(found), found[0].path) == ({}, ["SAF103"], name)
 
 
-def test_saf103_a_pipe_named_by_its_descriptor() -> None:
-    if not Path("/dev/fd").exists():
-        pytest.skip("there is no /dev/fd here")
+def test_saf103_pipes_and_devices_named_by_the_user() -> None:
     reading, writing = os.pipe()
     try:
-        assert codes(read(f"/dev/fd/{reading}")[1]) == ["SAF103"]  # as in: seldio validate <(command)
+        for name in (f"/dev/fd/{reading}", "/dev/zero", "/dev/null", "/dev/tty"):  # as in: seldio validate <(command)
+            if Path(name).exists():
+                contents, found = read(name)
+                assert (contents, codes(found)) == ({}, ["SAF103"])
     finally:
         os.close(reading)
         os.close(writing)
-
-
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/tty"])
-def test_saf103_devices_named_by_the_user(device: str) -> None:
-    if not Path(device).exists():
-        pytest.skip(f"there is no {device} here")
-    contents, found = read(device)
-    assert (contents, codes(found)) == ({}, ["SAF103"])
 
 
 def test_saf103_a_pipe_that_takes_the_place_of_a_file(tmp_path: Path) -> None:
@@ -312,11 +292,6 @@ def test_saf104_the_first_of_two_members_is_read(make, tmp_path: Path) -> None:
     assert "10 bytes at offset" in found[0].message
 
 
-def test_saf105_a_member_that_is_packed_too_well(tmp_path: Path) -> None:
-    contents, found = read(make_zip(tmp_path / "x", ("bomb.csv", bytes(3 * 2**20)), ("ok.csv", bytes(2**20))))
-    assert (list(contents), codes(found)) == (["ok.csv"], ["SAF105"])  # up to 1 MiB any ratio will do
-
-
 def test_saf105_a_file_that_is_packed_too_well(tmp_path: Path) -> None:
     (tmp_path / "x.gz").write_bytes(gzip.compress(bytes(3 * 2**20)))
     with open_source(tmp_path / "x.gz", raise_errors) as source:
@@ -327,7 +302,7 @@ def test_saf105_a_file_that_is_packed_too_well(tmp_path: Path) -> None:
             entry.open()
 
 
-@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
+@pytest.mark.parametrize("mode", some(["w:gz", "w:bz2", "w:xz"], 3))
 def test_saf105_a_tar_that_is_packed_too_well(mode: str, tmp_path: Path) -> None:
     assert read(make_tar(tmp_path / "x", ("a.csv", bytes(9 * 2**20)), mode=mode))[1] == []  # as many small files alike
     assert read(make_tar(tmp_path / "x", ("bomb.csv", bytes(65 * 2**20)), mode=mode))[1][0].code == "SAF105"
@@ -341,13 +316,6 @@ def test_saf105_large_files(tmp_path: Path) -> None:
     assert found[0].path == f"{tmp_path}/a.csv"
     with open_source(tmp_path, raise_errors, Limits(file_bytes=10)) as source, source.entries[0].open() as stream:
         assert len(stream.read()) == 11  # a stream fills no memory
-
-
-def test_lines_on_disk_may_be_longer(tmp_path: Path) -> None:
-    (tmp_path / "qa.jsonl").write_bytes(b"x" * 11)
-    for place in (tmp_path, tmp_path / "qa.jsonl"):
-        assert ({"qa.jsonl": b"x" * 11}, []) == read(place, Limits(file_bytes=10, lines_bytes=11))
-        assert ["SAF105"] == codes(read(place, Limits(lines_bytes=10))[1])
 
 
 @pytest.mark.parametrize("make", [make_zip, make_tar])
@@ -375,32 +343,16 @@ def test_saf105_large_folders(tmp_path: Path) -> None:
 
 HARMLESS = [
     "-rf.csv",
-    "--help.csv",
     "[bold]x[/].csv",
     " leading.csv",
-    "in side .csv",
     "a'b\".csv",
-    "a,b;c.csv",
     "%s%n.csv",
     "$(touch x).csv",
-    "=cmd.csv",
-    "~.csv",
     "🐶.csv",
-    "конь.csv",
     "icon.csv",
     "console",
     "com.csv",
 ]
-
-
-def manifest(folder: str) -> list[tuple[str, str]]:
-    """Path and expectation of each case of a folder of the generated corpus."""
-    try:
-        lines = (GENERATED / "MANIFEST.jsonl").read_text("utf-8").splitlines()
-    except OSError:
-        return []
-    cases = [json.loads(line) for line in lines]
-    return [(case["path"], case["expect"]) for case in cases if case["path"].startswith(folder)]
 
 
 NOISE = random.Random(7).randbytes(3000)
@@ -516,23 +468,14 @@ VALIDATED: list[tuple[Callable[[Path], object], set[str]]] = [
     (link_beside("mix001.csv"), set()),
     (named("mix001.csv", "fold1_room2-a.csv"), set()),
     (lambda path: make_zip(path, ("../../mix001.csv", ROWS)), {"SAF101"}),
-    (lambda path: make_tar(path, ("/tmp/mix001.csv", ROWS)), {"SAF101"}),
     (lambda path: make_tar(path, (tar_info("a", **LINK), b""), ("a/mix001.csv", ROWS)), {"SAF102"}),
-    (lambda path: make_tar(path, (tar_info("mix001.csv", **PIPE), b"")), {"SAF103"}),
     (lambda path: (path.mkdir(), (path / "mix001.csv").write_bytes(ROWS), os.mkfifo(path / "mix002.csv")), {"SAF103"}),
-    (lambda path: make_zip(path, ("mix001.csv", ROWS), ("mix001.csv", ROWS[:13])), {"SAF104"}),
-    (lambda path: make_zip(path, ("mix001.csv", bytes(3_000_000))), {"SAF105"}),
     (lambda path: make_zip(path, ("a" * 1100 + ".csv", ROWS)), {"SAF105"}),
-    (two(make_zip, lambda data: data[: len(data) * 6 // 10]), {"SAF107"}),
     (lambda path: path.write_bytes(make_tar(path, ("mix001.csv", ROWS)).read_bytes()[:819]), {"SAF107"}),
     (link_beside("../outside.csv"), {"SAF108"}),
-    (link_beside("nowhere.csv"), {"SAF108"}),
-    (link_beside("mix002.csv"), {"SAF108"}),
-    (link_beside("."), {"SAF108"}),
     (named("mix001.csv", "Mix001.csv"), {"SAF109"}),
     (named("caf\u00e9.csv", "cafe\u0301.csv"), {"SAF109"}),
     (named("mix\udcff.csv"), {"SAF109"}),
-    (lambda path: make_tar(path, ("mix001.v2.csv", ROWS)), {"SAF111"}),
 ]
 
 
@@ -544,21 +487,6 @@ def test_what_validate_says_of_sources(make: Callable[[Path], object], expected:
     for finding in report.findings:
         assert_agrees(finding)
     assert set(report.by_rule()) == expected
-
-
-FITTING = {
-    "slip": "SAF101", "abs.": "SAF101", "symlink": "SAF102", "hardlink": "SAF102", "device": "SAF103", "fifo": "SAF103",
-    "dup": "SAF104", "bomb": "SAF105", "line_bomb": "SAF105", "double": "SAF107", "truncated": "SAF107", "wds_names": "SAF111",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("path", "expect"), manifest("archives/"))
-def test_archives_of_the_corpus(path: str, expect: str) -> None:
-    contents, found = read(GENERATED / path)
-    assert {code for start, code in FITTING.items() if Path(path).name.startswith(start)} <= set(codes(found))
-    if expect == "reject":
-        assert any(finding.severity is Severity.ERROR for finding in found)
-        assert set(contents) <= {"ok.csv"}
 
 
 @pytest.mark.slow
@@ -665,10 +593,9 @@ def test_saf109_names_that_fail_elsewhere(name: str, word: str, tmp_path: Path) 
         assert codes(read(path)[1]) == ["SAF109"]
 
 
-@pytest.mark.parametrize("name", HARMLESS)
-def test_harmless_names(name: str, tmp_path: Path) -> None:
+def test_harmless_names(tmp_path: Path) -> None:
     for make in (make_zip, make_tar):
-        assert read(make(tmp_path / "x", (name, ROWS))) == ({name: ROWS}, [])
+        assert read(make(tmp_path / "x", *((name, ROWS) for name in HARMLESS))) == (dict.fromkeys(HARMLESS, ROWS), [])
 
 
 def test_zip_names_in_utf8_without_the_flag(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 
 import jsonschema
 import numpy as np
-import pyarrow as pa
 import pytest
 import soundfile
 import yaml
@@ -107,18 +106,6 @@ def configs_of(card: str) -> dict[str, dict[str, Any]]:
     return {config["config_name"]: config for config in front(card)["configs"]}
 
 
-def test_a_dry_run_shows_everything_and_changes_nothing(hub: HubStandIn, tree: Path) -> None:
-    before = contents(tree)
-    code, text = cli("push", str(tree), "--repo", REPO, "--dry-run", "--license", "mit")
-    assert code == 0
-    for name in ("fold3_room21_mix002.csv", "foa_dev/a.wav", "qa/test.jsonl", "LICENSE", "README.md"):
-        assert re.search(rf"\+ +[\d,]+  \S*{re.escape(name)}", text)
-    assert "Not uploaded: 2 names: .env, notes.xyz" in text
-    assert "config_name: labels" in text
-    assert not hub.private
-    assert contents(tree) == before
-
-
 @pytest.mark.parametrize("kind", ["files", "parquet", "audiofolder"])
 def test_a_dry_run_works_without_a_network(
     hub: HubStandIn, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -162,6 +149,14 @@ def test_classes_of_two_lists_are_not_published(hub: HubStandIn, tmp_path: Path)
 
 
 def test_what_is_pushed_comes_back_byte_for_byte(hub: HubStandIn, tree: Path, tmp_path: Path) -> None:
+    before = contents(tree)
+    code, text = cli("push", str(tree), "--repo", REPO, "--dry-run", "--license", "mit")
+    assert code == 0
+    for name in ("fold3_room21_mix002.csv", "foa_dev/a.wav", "qa/test.jsonl", "LICENSE", "README.md"):
+        assert re.search(rf"\+ +[\d,]+  \S*{re.escape(name)}", text)
+    assert "Not uploaded: 2 names: .env, notes.xyz" in text
+    assert not hub.private
+    assert contents(tree) == before
     done = push(tree, REPO, private=True, license="mit")
     assert done.commit == hub.sha(REPO)
     assert hub.private == {REPO: True}
@@ -365,24 +360,6 @@ def test_a_source_on_the_hub_is_validated_in_place(hub: HubStandIn) -> None:
     assert not [finding for finding in report.findings if finding.code.startswith("SAF")]
     seldio.validate(f"hf://datasets/{REPO}/{name}")
     assert hub.downloads == [name]
-
-
-def test_labels_on_the_hub_are_a_reference(hub: HubStandIn, tmp_path: Path) -> None:
-    labels = {f"{number}.csv": f"{ROWS}9,3,0,0,0\n" for number in range(3)}
-    hub.make(REPO, {f"labels/{name}": text.encode() for name, text in labels.items()})
-    given = str(write(tmp_path / "given", labels))
-    address = f"hf://datasets/{REPO}/labels"
-    for one, other in ((address, given), (given, address), (address, address)):
-        code, text = cli("score", one, "-r", other, "--json")
-        assert code == 0, text
-
-
-def test_an_export_on_the_hub_is_what_it_was_made_from(hub: HubStandIn, tmp_path: Path) -> None:
-    root = starss(tmp_path / "data", CLIPS)
-    push(root, REPO, kind="parquet")
-    there, here = seldio.open(f"hf://datasets/{REPO}"), seldio.open(root)
-    assert here.clips.equals(there.clips)
-    assert pa.table(here.events).equals(pa.table(there.events))
 
 
 def test_more_than_a_limit_is_not_fetched(hub: HubStandIn) -> None:
