@@ -89,24 +89,6 @@ def test_planted_faults_become_annotations_sarif_and_a_summary(repository: Path)
     assert "2 errors" in summary
 
 
-def test_clean_labels_pass(repository: Path) -> None:
-    done, outputs, summary = run(repository, path="metadata_dev/dev-train-tau/fold3_room4_mix001.csv", sarif="")
-
-    assert (0, "") == (done.returncode, done.stdout)
-    assert {"exit-code": "0"} == outputs
-    assert not (repository / "seldio.sarif").exists()
-    assert summary.startswith("## seldio validate")
-
-
-def test_options_are_passed_on(repository: Path) -> None:
-    paths = "metadata_dev/dev-train-tau/fold3_room4_mix002.csv\nmetadata_dev/dev-train-tau/fold3_room4_mix003.csv"
-    done, _, summary = run(repository, path=paths, args="--select LAB103 -f 'starss23'", summary="false")
-
-    assert 1 == done.returncode
-    assert ["title=LAB103"] == [line.split("::")[1].split(",")[-1] for line in done.stdout.splitlines()]
-    assert "" == summary
-
-
 def test_the_threshold_decides_whether_the_step_fails(repository: Path) -> None:
     (repository / "seldio.toml").write_text('[severity]\nLAB = "warning"\n')
 

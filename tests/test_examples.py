@@ -18,15 +18,6 @@ ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
-def test_there_are_examples() -> None:
-    assert EXAMPLES
-
-
-@pytest.mark.parametrize("library", ["datasets", "grain", "lhotse", "pandas", "polars", "ray", "soundata", "torch"])
-def test_no_example_hides_a_library_from_its_neighbours(library: str) -> None:
-    assert library not in {path.stem for path in EXAMPLES}
-
-
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_the_example_runs(example: Path, tmp_path: Path) -> None:
     if "import torch" in example.read_text("utf-8") and not find_spec("torch"):
@@ -50,12 +41,3 @@ def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
         assert (tmp_path / "somewhere" / name).exists(), name
     for line in re.findall(r"\d+ more lines in (.*)", shown):
         assert (tmp_path / "somewhere" / line).read_text("utf-8")
-
-
-def test_the_demo_only_makes_its_files_where_nothing_shall_run(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "seldio", "demo", "somewhere", "--no-media", "--no-run"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-
-    assert 0 == done.returncode, done.stderr.decode()
-    assert {"starss23", "output", "submission"} == {path.name for path in (tmp_path / "somewhere").iterdir()}
-    assert 4 == done.stdout.count(b"\n")

@@ -89,11 +89,6 @@ def test_a_data_set_is_found_where_people_unpack_it(data: Path) -> None:
     assert (code, notes) == (0, "lab2027 to parquet: 3 clips, 13 rows in 1 file\n")
 
 
-def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
-    expected = f"seldio: SELDIO_PLUGINS: no folder {tmp_path / 'none'}\n"
-    assert fresh("info", EXAMPLES, plugins=tmp_path / "none") == (2, "", expected)
-
-
 def test_code_in_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rules.py").write_text("raise SystemExit")
     code, shown, notes = fresh("validate", EXAMPLES, plugins=tmp_path)
@@ -121,39 +116,6 @@ def test_a_broken_dataset_file_is_a_usage_error(tmp_path: Path, text: str, expec
     assert (code, shown) == (2, "")
     assert notes.startswith("seldio: SELDIO_PLUGINS: broken/mine.toml: ")
     assert expected in notes
-
-
-OWN = """name = "own2027"
-
-[[formats]]
-name = "own2027"
-title = "our labels"
-role = "label"
-metre = 100
-vocabulary = "own2027"
-columns = "frame:int class_id:int source:int azimuth:whole elevation:whole distance:whole"
-"""
-
-
-def test_own_classes_are_not_published_as_those_of_starss(tmp_path: Path) -> None:
-    """Labels with the columns and the folders of STARSS, and classes of our own."""
-    (tmp_path / "own2027/vocabularies").mkdir(parents=True)
-    (tmp_path / "own2027/own2027.toml").write_text(OWN, "utf-8")
-    classes = '{"title": "ours", "source": "x", "classes": [["dog bark"], ["meow"]]}'
-    (tmp_path / "own2027/vocabularies/own2027.json").write_text(classes, "utf-8")
-    folder = tmp_path / "set/metadata_dev/dev-train-sony"
-    folder.mkdir(parents=True)
-    rows = "".join(f"{frame},0,0,{frame - 30},10,150\n" for frame in range(60))
-    (folder / "fold3_room21_mix001.csv").write_text(rows, "utf-8")
-    command = ("push", "set", "--repo", "anna/own", "--dry-run")
-    refused = fresh(*command, plugins="own2027", folder=tmp_path)
-    named = fresh(*command, "--format", "own2027", plugins="own2027", folder=tmp_path)
-
-    assert refused[0] == 2
-    assert "may be those of starss (--format starss23) or own2027 (--format own2027)" in refused[2]
-    assert named[0] == 0, named[2]
-    assert "dog bark" in named[1]
-    assert "Female speech" not in named[1]
 
 
 def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path, seldio: Run) -> None:

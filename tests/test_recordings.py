@@ -13,7 +13,6 @@ from commands import invoke
 
 import seldio
 from seldio.conversion.recordings import convert_array
-from seldio.errors import UsageError
 from seldio.media.encoding import render
 from seldio.parallel import running
 from seldio.synth.tree import write_tree
@@ -56,11 +55,6 @@ def test_a_tree_has_the_recordings_of_one_array_and_labels_stay(tree: Path) -> N
     back = convert_array(tree, tree.parent / "back", "foa")
     assert not (tree.parent / "back" / "mic_dev").exists()
     assert back.formats == ("mic",)
-
-
-def test_a_folder_is_not_converted_into_itself(tree: Path) -> None:
-    with pytest.raises(UsageError, match="is the source"):
-        convert_array(tree, tree, "mic")
 
 
 def test_recordings_are_made(tree: Path) -> None:
@@ -137,13 +131,6 @@ def test_clipped_samples_are_counted_and_one_gain_for_the_set_keeps_them(tmp_pat
         with soundfile.SoundFile(path) as file:
             assert file.comment == f"seldio convert --to mic --gain {float(gain):g} (dB)"
     assert np.abs(kept[0]).max() > 0.97, "not quieter than it has to be"
-
-
-def test_conversions_count_recordings_not_rows(tree: Path) -> None:
-    (tree / f"mic_dev/{NAME}.wav").unlink()
-    done = invoke("convert", tree, "--to", "mic", "--audio", "-o", tree.parent / "out")
-    assert done.exit_code == 0, done.stderr
-    assert done.stderr.startswith("foa to mic: 1 recording, 3 files written\n")
 
 
 @pytest.mark.slow

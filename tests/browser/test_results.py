@@ -118,15 +118,3 @@ def test_a_clip_leads_to_the_page_that_its_command_writes(
     assert clip == browser.find("h1").text
     assert "predicted" in browser.find("#about").text
     assert " right" in browser.find("#active").text, "it opens where label and prediction meet"
-
-
-def test_the_caret_stands_below_what_it_marks(browser: Browser, pages: Path) -> None:
-    browser.visit(pages / "findings.html")
-    boxes = browser.js(
-        "return [...document.querySelectorAll('pre')].map((one) => [...one.querySelectorAll('mark')].map((mark) => "
-        "{ const box = mark.getBoundingClientRect(); return [box.left, box.right, box.top]; }))"
-    )
-    assert boxes
-    for (left, right, top), (start, stop, below) in boxes:
-        assert (start, stop) == pytest.approx((left, right), abs=0.6)
-        assert below > top

@@ -75,14 +75,6 @@ def test_grain_takes_windows_of_any_option(grain: Any, dataset: Any) -> None:
     ]
 
 
-def test_workers_of_grain(grain: Any, windows: Any, keys: Keys) -> None:
-    sampler = grain.samplers.IndexSampler(len(windows), num_epochs=1, shuffle=True, seed=2)
-
-    loader = grain.DataLoader(data_source=windows, sampler=sampler, worker_count=2)
-
-    assert sorted(keys) == sorted(map(_key, loader))
-
-
 @pytest.fixture
 def datasets(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -96,12 +88,6 @@ def test_datasets_takes_the_tables(datasets: Any, dataset: Any) -> None:
 
     assert dataset.events.table().to_pylist() == found.to_list()
     assert 3 == len(datasets.Dataset(dataset.clips))
-
-
-def test_datasets_goes_through_a_stream(datasets: Any, windows: Any, keys: Keys) -> None:
-    found = datasets.IterableDataset.from_generator(windows.stream().__iter__)
-
-    assert keys == [_key(window) for window in found]
 
 
 def _read(found: Any, workers: int) -> Keys:
@@ -181,20 +167,6 @@ def test_ray_reads_windows_where_they_are_needed(ray: Any, windows: Any, keys: K
     assert sorted(keys) == sorted(map(_key, found))
     by_key = {_key(window): window["audio"] for window in found}
     assert all(np.array_equal(window["audio"], by_key[_key(window)]) for window in windows)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_ray_takes_windows_as_a_torch_data_set(ray: Any, windows: Any, keys: Keys) -> None:
-    pytest.importorskip("torch", reason=f"torch {_MISSING}")
-
-    found = [row["item"] for row in ray.data.from_torch(windows).take_all()]
-
-    assert keys == [_key(window) for window in found]
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_ray_takes_the_tables(ray: Any, dataset: Any) -> None:
-    assert dataset.events.table().to_pylist() == ray.data.from_arrow(pa.table(dataset.events)).take_all()
 
 
 def test_polars_takes_the_tables(dataset: Any, questions: Any) -> None:

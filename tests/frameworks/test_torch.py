@@ -48,12 +48,6 @@ def test_windows_are_a_map_style_data_set(windows: Any, keys: Keys, workers: int
     assert torch.float32 == batches[0]["audio"].dtype
 
 
-def test_a_shuffling_loader_takes_each_window_once(windows: Any, keys: Keys) -> None:
-    loader = data.DataLoader(windows, batch_size=3, shuffle=True, num_workers=2)
-
-    assert sorted(keys) == sorted(_all(loader))
-
-
 @pytest.mark.parametrize("workers", [0, 1, 3])
 def test_workers_share_a_stream(windows: Any, keys: Keys, workers: int) -> None:
     stream = windows.stream(seed=4)
@@ -73,13 +67,6 @@ def test_a_stream_makes_the_batches_itself(dataset: Any, keys: Keys) -> None:
 
     assert [2, 1] == [len(batch["clip"]) for batch in batches]
     assert torch.bool == batches[0]["audio_mask"].dtype
-
-
-def test_workers_may_be_started_anew(windows: Any, keys: Keys) -> None:
-    """As they are where there is no fork, and by default from Python 3.14 on."""
-    loader = data.DataLoader(windows.stream(), batch_size=10, num_workers=1, multiprocessing_context="spawn")
-
-    assert keys == _all(loader)
 
 
 @pytest.mark.parametrize(("kind", "start"), [("zip", "fork"), ("gztar", "fork"), ("zip", "spawn")])
@@ -171,24 +158,6 @@ def _marked(window: Any) -> Any:
     return window | {"mark": window["frames"][0]}
 
 
-def test_a_batch_of_arrays_is_a_batch_of_torch_too(windows: Any, keys: Keys) -> None:
-    loader = data.DataLoader(windows, batch_size=6, num_workers=1, collate_fn=seldio.data.collate)
-
-    assert keys == [key for batch in loader for key in _keys(batch)]
-
-
-def test_ranks_and_workers_together_take_each_window_once(
-    windows: Any, keys: Keys, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found: Keys = []
-    for rank in range(2):
-        monkeypatch.setenv("RANK", str(rank))
-        monkeypatch.setenv("WORLD_SIZE", "2")
-        found += _all(data.DataLoader(windows.stream(seed=1, split=True), batch_size=2, num_workers=2))
-
-    assert sorted(keys) == sorted(found)
-
-
 def test_a_process_group_shares_a_stream(tmp_path: Path) -> None:
     """Two processes of torch.distributed over gloo."""
     code = """
@@ -252,21 +221,3 @@ def test_a_stateful_loader_goes_on_with_batches_of_the_stream(windows: Any, stat
     again.load_state_dict(first.state_dict())
 
     assert expected == head + [_keys(batch) for batch in again]
-
-
-def test_a_stateful_loader_takes_windows(windows: Any, keys: Keys, stateful: Any) -> None:
-    loader = stateful(windows, batch_size=2, num_workers=2)
-    iterator = iter(loader)
-    head = [key for _ in range(4) for key in _keys(next(iterator))]
-    resumed = stateful(windows, batch_size=2, num_workers=2)
-    resumed.load_state_dict(loader.state_dict())
-
-    assert keys == head + _all(resumed)
-
-
-def test_no_cuda_package_was_installed() -> None:
-    from importlib.metadata import distributions
-
-    names = {str(found.metadata["Name"]).lower() for found in distributions()}
-    assert [] == sorted(name for name in names if name.startswith(("nvidia-", "cuda-")))
-    assert torch.version.cuda is None
