@@ -84,20 +84,6 @@ def by_soundfile(path: Path) -> Any:
     return soundfile.read(path, dtype="float32", always_2d=True)[0].T
 
 
-@given(st.sampled_from(SUBTYPES), st.integers(1, 9), st.binary(max_size=5), st.integers(0, 40))
-def test_the_header_is_what_was_written(subtype: str, channels: int, junk: bytes, frames: int) -> None:
-    data = sound(np.zeros((frames, channels)), 8_000, subtype=subtype)
-    at = data.index(b"data")
-    header = read_header(io.BytesIO(data[:at] + chunk(b"junk", junk) + data[at:]))
-    assert header is not None
-    bits = {"PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "DOUBLE": 64}.get(subtype, 32)
-    assert (header.channels, header.rate, header.bits) == (channels, 8_000, bits)
-    assert header.tag == (3 if subtype in ("FLOAT", "DOUBLE") else 1)
-    assert header.there == frames * channels * bits // 8
-    assert header.rest - header.there in (0, 1)  # a pad byte
-    assert header.promised == (header.there or None)
-
-
 def test_members_of_archives_are_not_unpacked_for_their_header(tmp_path: Path) -> None:
     long = sound(noise(20.0))
     formats = {
@@ -238,20 +224,6 @@ def test_a_header_that_promises_terabytes_takes_no_memory() -> None:
         assert decoder.read(0, 1_000).shape == (4, 1_000)
 
 
-def test_odd_files_of_others(shared: Path) -> None:
-    folders = [shared / "corpora/wav-hound", shared / "corpora/generated/media", shared / "data"]
-    paths = [path for folder in folders for path in sorted(folder.rglob("*.wav"))]
-    assert len(paths) >= 45
-    for path in paths:
-        try:
-            found = Recording(path).read()
-        except NotAudio:
-            with pytest.raises((soundfile.LibsndfileError, ZeroDivisionError)):
-                by_soundfile(path)
-        else:
-            np.testing.assert_array_equal(found, by_soundfile(path))
-
-
 #: A name that no recording of STARSS23 has, of which it is known how long they are.
 FOA = "foa_dev/dev-train-tau/fold3_room4_mix002.wav"
 MIC = FOA.replace("foa", "mic")
@@ -382,15 +354,6 @@ def test_what_a_folder_shares_is_said_once(tmp_path: Path) -> None:
     assert codes(root) == ["AUD104"] * 3
 
 
-def test_recordings_of_questions_are_left_to_the_questions(tmp_path: Path) -> None:
-    line = b'{"id": "1", "audio": ["a.wav"], "question": "When?", "answer": "now", "task": "x"}\n'
-    report = validate(tree(tmp_path, {"items.jsonl": line, "a.wav": WHOLE[:-8]}))
-    assert [finding.code for finding in report.findings] == ["QAI303"]
-    assert report.files == 1
-    saved(tmp_path, WHOLE[:-8], FOA)
-    assert codes(tmp_path) == ["AUD102"] * 2  # a data set with questions beside it is looked at whole
-
-
 def test_no_recording_is_read_behind_its_header(tmp_path: Path) -> None:
     """A whole set takes a blink: 5 minutes of sound each, as holes in the file."""
     names = [f"{top}_dev/dev-train-tau/fold3_room4_mix{n:03d}.wav" for top in ("foa", "mic") for n in range(1, 20)]
@@ -412,6 +375,13 @@ def test_odd_files_end_in_findings(shared: Path) -> None:
         for path in sorted(folder.rglob("*.wav")):
             for finding in validate(path).findings:
                 assert finding.code.startswith(("AUD1", "SAF")), finding
+            try:
+                samples = Recording(path).read()
+            except NotAudio:
+                with pytest.raises((soundfile.LibsndfileError, ZeroDivisionError)):
+                    by_soundfile(path)
+            else:
+                np.testing.assert_array_equal(samples, by_soundfile(path))
     wanted = {"zero_rate": "AUD101", "data_size_ffffffff": "AUD109", "data_size_zero": "AUD101", "huge_rate": "AUD104",
               "odd_block": "AUD109", "truncated_data": "AUD102", "png": "AUD101", "empty": "AUD101"}  # fmt: skip
     for name, code in wanted.items():

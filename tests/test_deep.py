@@ -17,9 +17,7 @@ import numpy as np
 import pytest
 import soundfile
 from commands import invoke
-from effort import examples, some
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from effort import some
 
 from seldio import geometry, validate
 from seldio.findings import Finding
@@ -30,7 +28,7 @@ from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
 from seldio.rules import findings
 from seldio.rules.collection import Collection
-from seldio.rules.deep import DEEP_RULES, Fits, LabelledClip, judged, timing
+from seldio.rules.deep import DEEP_RULES, Fits, LabelledClip, judged
 from seldio.rules.deep_causes import judge, rotation
 from seldio.rules.deep_pieces import joined, label_frames, pieces, shift, sound_frames
 
@@ -87,28 +85,6 @@ def field(folder: Path, sound: Any, format: Format, rate: int = RATE) -> SoundFi
 def said_of(rows: tuple[Row, ...], count: int = 2000) -> Any:
     frame, label, source, azimuth, elevation, _ = np.array(rows).T
     return label_frames(frame, azimuth.astype(float), elevation.astype(float), label * 100 + source, count)
-
-
-@settings(max_examples=examples(8))
-@given(st.floats(-180, 180), st.floats(-85, 85), st.sampled_from(FORMATS), st.sampled_from([16_000, 24_000, 44_100]))
-def test_a_plane_wave_is_heard_where_it_comes_from(
-    tmp_path_factory: pytest.TempPathFactory, azimuth: float, elevation: float, format: Format, rate: int
-) -> None:
-    wave = np.concatenate((np.zeros(rate), np.random.default_rng(1).standard_normal(rate))) * 2000
-    made = field(
-        tmp_path_factory.mktemp("wave"),
-        np.rint(render(wave, azimuth, elevation, rate, format)).astype(np.int16),
-        format,
-        rate,
-    )
-
-    directions = made.directions()[12:19]
-    azimuths, elevations = geometry.to_polar(*directions.T)
-
-    assert len(made) == 20
-    assert (geometry.great_circle(azimuths, elevations, azimuth, elevation) < (1 if format == "foa" else 6)).all()
-    assert (np.linalg.norm(directions, axis=1) > (0.8 if format == "foa" else 0.75)).all()
-    assert (made.activity()[12:19] > 1).all()
 
 
 def foa(*names: str) -> tuple[list[int], Any]:
@@ -219,31 +195,6 @@ def test_shifts_are_measured_in_label_frames(tmp_path: Path, format: Format) -> 
     assert [found(late) for late in (-2, 0, 2)] == [None, None, None]
     assert [found(late).frames for late in (-60, -12, -5, 5, 9, 31, 70)] == [-60, -12, -5, 5, 9, 31, 70]
     assert found(31).after > 0.9 > found(31).before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("step", some([5, 1, 20], 3))
-def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
-    """Frames of 20 ms or 5 ms are put together: a shift is told from 0.4 s on, and not in clips of a few seconds."""
-    one = clip(8, events=30)
-    saved(tmp_path / "a.wav", one.sound["foa"])
-    frame, label, source, azimuth, elevation, _ = np.array(one.rows).T
-    finer = (frame[:, np.newaxis] * step + np.arange(step)).ravel()
-    event, azimuth, elevation = (np.repeat(x, step) for x in (label * 100 + source, azimuth, elevation))
-
-    def found(late: int, seconds: float = 100) -> Any:
-        rows = LabelledClip(
-            "a.csv", finer + late, azimuth * 1.0, elevation * 1.0, event, Fraction(1, 10 * step)
-        ).coarse()
-        with Recording(saved(tmp_path / "b.wav", one.sound["foa"][:, : int(seconds * RATE)])) as recording:
-            heard = listen(recording, "foa", rows.hop)
-        fit = judged("a", rows, "b.wav", None, "foa", None, (), heard)
-        return timing(fit, {})
-
-    assert (found(0), found(2 * step), found(-step)) == (None, None, None)
-    late = found(12 * step)
-    assert 12 == late.frames
-    assert [found(5 * step, seconds) for seconds in (0.5, 2, 4, 8)] == [None] * 4
 
 
 def text(rows: Any) -> str:
@@ -532,17 +483,6 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
     assert "Labels compared with the recordings" in done.stdout
     assert f"{names[2]} (FOA): not heard, the recording has 2 channels, not 4" in done.stdout
     assert "What was heard of each class" in done.stdout
-
-
-def n3d(sound: Any) -> Any:
-    return np.rint(sound * np.array([[0.5], [3**0.5 / 2], [3**0.5 / 2], [3**0.5 / 2]])).astype(np.int16)
-
-
-def test_gains_are_heard_without_labels(tmp_path: Path) -> None:
-    found = [one for one in deep(tree(tmp_path, [planted(clip(20), foa=n3d)])) if one.code == "AUD312"]
-
-    assert [one.path.split("/")[-3] for one in found] == ["foa_dev"]
-    assert "4.8 dB louder than W" in found[0].message
 
 
 #: Gains (W, Y, Z, X) or orders of FOA, and what is said of them; nothing where a room or a microphone may do the same.

@@ -48,13 +48,6 @@ def test_wrap(azimuth: float, expected: float) -> None:
     assert expected == geometry.wrap(azimuth)
 
 
-@pytest.mark.parametrize(
-    ("azimuth", "expected"), [(0, 0), (90, 90), (-90, -90), (91, 89), (180, 0), (-180, 0), (-135, -45), (270, -90)]
-)
-def test_fold(azimuth: float, expected: float) -> None:
-    assert expected == geometry.fold(azimuth)
-
-
 @given(azimuths)
 def test_folding_keeps_left_and_right(azimuth: float) -> None:
     folded = geometry.fold(azimuth)

@@ -94,22 +94,6 @@ def test_an_export_is_the_same_elsewhere_and_comes_back(
     assert [str(tmp_path / "back" / name) for name in sorted(shown_contents(tree))] == list(done.written)
 
 
-def test_parquet_has_the_types_of_the_hub(exports: dict[str, Any]) -> None:
-    schema = pq.read_schema(exports["parquet"][0] / "data/train-00000-of-00001.parquet")
-    features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
-
-    assert list(features) == schema.names
-    assert features["audio"] == features["mic"] == {"sampling_rate": 24000, "_type": "Audio"}
-    assert features["video"] == {"_type": "Video"}
-    assert features["fold"] == {"dtype": "int32", "_type": "Value"}
-    event = features["events"]["feature"]
-    assert event["class"]["_type"] == "ClassLabel"
-    assert len(event["class"]["names"]) == 13
-    assert event["azimuth"] == {"dtype": "float64", "_type": "Value"}
-    assert schema.field("audio").type == pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    assert schema.field("events").type.value_type.field("class").type == pa.int64()
-
-
 def test_parquet_keeps_four_channels_and_the_events(tree: Path, exports: dict[str, Any]) -> None:
     rows = pq.read_table(exports["parquet"][0] / "data").to_pylist()
     row = next(row for row in rows if row["clip"] == "fold3_room4_mix001")
@@ -183,23 +167,6 @@ def test_tar_members_stand_together_and_hold_no_time(exports: dict[str, Any]) ->
     index = json.loads((out / "index.json").read_bytes())
     sizes = {file.name: (file.rows, file.bytes) for file in manifest.files}
     assert [(s["nsamples"], s["filesize"]) for s in index["shardlist"]] == [sizes[s["url"]] for s in index["shardlist"]]
-
-
-@pytest.mark.parametrize(("kind", "column"), [("audiofolder", "audio"), ("videofolder", "video")])
-def test_folders_name_their_files(kind: str, column: str, tree: Path, exports: dict[str, Any]) -> None:
-    out = exports[kind][0]
-    lines = [json.loads(line) for line in (out / "train/metadata.jsonl").read_text("utf-8").splitlines()]
-    line = next(line for line in lines if line["clip"] == "fold3_room4_mix001")
-
-    assert [
-        path for key, path in line.items() if key.endswith("file_name") and not (out / "train" / path).is_file()
-    ] == []
-    assert all((out / line[key]).is_file() for key in ("audio", "mic", "video") if key in line)
-    assert (out / "train" / line["file_name"]).read_bytes() in shown_contents(tree).values()
-    assert len(line["events"]) == read(tree / "metadata_dev/dev-train-tau/fold3_room4_mix001.csv").num_rows
-    # nothing else is taken for a file of the folder
-    suffixes = {path.suffix for path in (out / "train").rglob("*.*")}
-    assert suffixes == {".jsonl", ".wav" if column == "audio" else ".mp4"}
 
 
 def test_a_split_that_cannot_tell_its_types_is_told_in_parquet(tree: Path, tmp_path: Path) -> None:

@@ -187,18 +187,6 @@ def test_questions_lead_to_their_proof(browser: Browser, silent: bytes) -> None:
     assert "here" in browser.find("#questions ol > li").get_attribute("class")
 
 
-def test_predictions_come_and_go(browser: Browser, silent: bytes) -> None:
-    browser.open(silent)
-    for _ in range(10):
-        browser.press(Keys.ARROW_RIGHT)
-    with_them = browser.pixels("panorama")
-    assert "predicted" in browser.find("#active").text
-    browser.press("p")
-    assert "false" == browser.find("#predicted").get_attribute("aria-pressed")
-    assert "predicted" not in browser.find("#active").text
-    assert (browser.pixels("panorama") != with_them).any()
-
-
 def test_all_that_acts_can_be_reached_and_has_a_name(browser: Browser, full: bytes) -> None:
     browser.open(full)
     tree = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
