@@ -244,6 +244,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "AUD306": ("wav", {"mic": lambda x: x * np.array([[1], [1], [-1], [1]], np.int16)}),
     "AUD307": ("wav", {"mic": lambda x: clip(21).sound["foa"][:, : x.shape[1]]}),
     "AUD308": ("csv", {"row": lambda k, c, s, az, el, d: (k + 8, c, s, az, el, d)}),
+    "AUD312": ("wav", {"foa": lambda x: np.rint(x * [[0.5], [0.866], [0.866], [0.866]]).astype(np.int16)}),
 }
 
 

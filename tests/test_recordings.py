@@ -84,6 +84,7 @@ def test_what_cannot_be_converted(tree: Path) -> None:
     for arguments, code, words in (
         ([mono, "--to", "mic", "-o", tree.parent / "x.wav"], 1, "has 1 channel, but an array recording has 4"),
         ([tree, "--to", "mic"], 2, "use -o FILE"),
+        ([tree, "--to", "mic", "-o", tree], 2, "is the source"),
         ([tree / "files.csv", "--to", "mic", "-o", tree.parent / "x.csv"], 2, "is no recording"),
     ):
         run = invoke("convert", *arguments)
