@@ -89,22 +89,13 @@ def test_planted_faults_become_annotations_sarif_and_a_summary(repository: Path)
     assert "2 errors" in summary
 
 
-def test_the_threshold_decides_whether_the_step_fails(repository: Path) -> None:
+def test_a_threshold_and_a_reference_decide_whether_the_step_fails(repository: Path) -> None:
     (repository / "seldio.toml").write_text('[severity]\nLAB = "warning"\n')
-
     given = {"path": "metadata_dev", "sarif": "", "summary": "false"}
-
     assert 0 == run(repository, **given)[0].returncode
     assert 1 == run(repository, **given, fail_on="warning")[0].returncode
-
-
-def test_a_reference_is_compared_with(repository: Path) -> None:
-    done, _, _ = run(
-        repository, path="metadata_dev", reference="mix001..mix004", args="--select SUB", sarif="", summary="false"
-    )
-
-    assert 1 == done.returncode
-    assert "::error" in done.stdout
+    done, _, _ = run(repository, **given, reference="mix001..mix004", args="--select SUB")
+    assert (1, True) == (done.returncode, "::error" in done.stdout)
 
 
 def test_what_could_not_run_is_an_annotation(repository: Path) -> None:

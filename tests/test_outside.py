@@ -19,8 +19,6 @@ from pages import ROOT, blocks
 from processes import other_process
 from releases import older
 
-import seldio as package
-
 pytestmark = pytest.mark.slow
 
 LAB = Path(__file__).parent / "outside" / "lab2027"
@@ -116,28 +114,6 @@ def test_a_broken_dataset_file_is_a_usage_error(tmp_path: Path, text: str, expec
     assert (code, shown) == (2, "")
     assert notes.startswith("seldio: SELDIO_PLUGINS: broken/mine.toml: ")
     assert expected in notes
-
-
-def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path, seldio: Run) -> None:
-    """The formats and the profiles of 2024 are in its file alone."""
-    copy = Path(shutil.copytree(Path(package.__file__).parent, tmp_path / "code" / "seldio"))
-    (tmp_path / "mine").mkdir()
-    (copy / "datasets" / "dcase2024.toml").rename(tmp_path / "mine" / "dcase2024.toml")
-    outputs = Path(__file__).parent / "cases/formats/dcase2024-submission/mix001.csv"
-    labels = tmp_path / "mix001.csv"
-    labels.write_text("".join(f"{frame},5,0,30,10,180\n" for frame in range(12)))
-    commands = (
-        ("formats", "dcase2024-submission"), ("validate", outputs, "--format", "dcase2024-submission"),
-        ("convert", outputs, "--to", "parquet", "-o", tmp_path / "out.parquet"),
-        ("convert", labels, "--to", "dcase2024-submission", "--allow-loss", "source"),
-        ("score", outputs, "-r", labels, "-p", "dcase2024", "--json"),
-    )  # fmt: skip
-    where = {"PYTHONPATH": str(copy.parent)}
-    with other_process(where) as hidden, other_process(where | {"SELDIO_PLUGINS": str(tmp_path / "mine")}) as outside:
-        for words in ([str(word) for word in command] for command in commands):
-            shown, notes, code = outside(words, True)
-            assert (code, shown, notes) == seldio(*words), words
-            assert (shown, notes, code) != hidden(words, True), words
 
 
 PAGE = ROOT / "docs/extending.md"

@@ -7,10 +7,8 @@ import functools
 import io
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -115,16 +113,6 @@ def test_any_label_frames_in_any_order(wanted: list[int], between: int, containe
     assert shown(data, wanted) == [whole[clock.video_frame(frame)] for frame in wanted]
 
 
-@pytest.mark.slow
-def test_threads_may_share_a_video() -> None:
-    data, whole = long(3, "mp4")
-    with Video(io.BytesIO(data), threads=1) as video, ThreadPoolExecutor(4) as pool:
-        asked = [list(range(start, 100, 7)) for start in range(8)]
-        found = pool.map(lambda frames: [number(p) for _, p in video.frames_at(frames)], asked)
-
-        assert list(found) == [[whole[clock.video_frame(k)] for k in frames] for frames in asked]
-
-
 def test_the_file_that_was_opened_is_read_until_it_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "a.mp4"
     path.write_bytes(made("mp4"))
@@ -145,10 +133,6 @@ def test_a_late_start_moves_the_pictures() -> None:
         assert float(video.start) == pytest.approx(0.5, abs=1e-3)
         assert video.numbers(range(7)).tolist() == [-1] * 5 + [1, 4]
         assert video.numbers(range(3), convention="dcase2024").tolist() == [0, 3, 6]
-
-
-def test_an_early_start_is_cut_off() -> None:
-    assert shown(made("starts early"), [0]) == [16]  # 15 pictures before time 0
 
 
 @pytest.mark.parametrize("kind", ["dropped", "dropped mkv", "variable"])
@@ -356,27 +340,6 @@ def test_each_rule_finds_what_it_is_for(code: str, tmp_path: Path) -> None:
 
     assert re.search(message, mine.message), mine.message
     assert {finding.code for finding in found} == {code[:6]}
-
-
-def test_one_cause_is_one_finding(tmp_path: Path) -> None:
-    for mix in range(1, 6):
-        clip(tmp_path, make(30, size=(192, 108), **QUICK), name=f"fold3_room4_mix{mix:03d}", last=10)
-    found = about(tmp_path)
-
-    assert [finding.code for finding in found] == ["VID103"]
-    assert "all 5 videos in the folder have frames of 192×108, not" in found[0].message
-    assert found[0].path == str(tmp_path / "video_dev" / "dev-train-tau")
-
-
-def test_a_video_alone_and_in_a_zip(tmp_path: Path) -> None:
-    (tmp_path / "a.mp4").write_bytes(b"#EXTM3U\nhttp://127.0.0.1:9/x.ts\n")
-    (tmp_path / "b.mp4").write_bytes(made("mp4"))
-    (alone,) = validate(tmp_path / "a.mp4").findings
-    shutil.make_archive(str(tmp_path / "z"), "zip", tmp_path, "a.mp4")
-
-    assert alone.code == "VID101"
-    assert validate(tmp_path / "b.mp4").findings == []
-    assert [finding.code for finding in about(tmp_path / "z.zip")] == ["VID101"]
 
 
 def in_full(folder: Path) -> list[Finding]:

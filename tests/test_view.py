@@ -198,17 +198,10 @@ def test_all_findings_are_in_the_page_with_all_their_moments(tmp_path: Path) -> 
 def test_labels_are_held_against_the_sound_where_that_is_asked_for(tmp_path: Path) -> None:
     scene = deep.clip(20)
     folder = deep.tree(tmp_path / "tree", [deep.planted(scene, row=lambda k, c, s, az, el, d: (k, c, s, -az, el, d))])
+    found = record(view(folder, clip=deep.NAMES[0], no_media=True, deep=True).html)
+    assert [("AUD301", "sound", None)] == [(each["code"], each["side"], each["t"]) for each in found["findings"]]
+    assert "compared with the audio of" in found["held"]
     labels = folder / f"metadata_dev/dev-train-tau/{deep.NAMES[0]}.csv"
-
-    silent = record(view(labels, no_media=True).html)
-    assert [] == silent["findings"]
-    assert "not compared with the audio: use seldio view --deep" in silent["held"]
-    for place, clip in ((labels, None), (folder, deep.NAMES[0])):
-        page = view(place, clip=clip, no_media=True, deep=True)
-        found = record(page.html)
-        assert [("AUD301", "sound", None)] == [(each["code"], each["side"], each["t"]) for each in found["findings"]]
-        assert "compared with the audio of" in found["held"]
-        assert 1 == page.findings == len(found["findings"])
     labels.write_text(deep.text(scene.rows))
     assert "does not prove that they are right" in record(view(labels, no_media=True, deep=True).html)["held"]
 

@@ -82,18 +82,6 @@ def test_sources_are_drawn_where_they_are(browser: Browser, tmp_path: Path) -> N
     assert not changed[height // 2 :].any()
 
 
-def test_it_opens_where_label_and_prediction_meet(browser: Browser, silent: bytes, full: bytes) -> None:
-    """The beginning of most clips is silent, and would look as if nothing were there."""
-    browser.open(silent)
-    met = "sides[1].events.flatMap((event) => event.runs.filter((run) => run.met)).map((run) => run.t)"
-    first = browser.js(f"return Math.min(...{met})")
-    assert browser.time == pytest.approx(first)
-    browser.open(full)
-    browser.wait("document.getElementById('video').readyState > 1")
-    assert browser.time == pytest.approx(first, abs=0.01)
-    browser.wait(f"Math.abs(document.getElementById('video').currentTime - {first}) < 0.05")
-
-
 def test_the_keys(browser: Browser, silent: bytes) -> None:
     browser.open(silent)
     browser.press(Keys.HOME)

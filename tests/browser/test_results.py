@@ -88,18 +88,6 @@ def test_the_verdict_is_read_first_and_the_notices_before_the_numbers(browser: B
     assert browser.find(".verdict").text.startswith("SELD 0.")
 
 
-def test_a_table_scrolls_in_itself_and_its_names_stay(browser: Browser, pages: Path) -> None:
-    browser.screen(NARROW)
-    browser.visit(pages / "scores.html")
-    moved = browser.js(
-        "const box = [...document.querySelectorAll('.wide')].find((one) => one.textContent.includes('by class'));"
-        "const left = () => box.querySelector('tbody th').getBoundingClientRect().left, before = left();"
-        "box.scrollLeft = 200; return [box.scrollLeft, left() - before, getComputedStyle(box.querySelector('td.n'))"
-        ".fontVariantNumeric, getComputedStyle(box.querySelector('td.n')).textAlign]"
-    )
-    assert moved == [200, 0, "tabular-nums", "right"]
-
-
 def test_a_clip_leads_to_the_page_that_its_command_writes(
     browser: Browser, pages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from seldio.data import collate
 from seldio.errors import UsageError
 
 Keys = list[tuple[str, int]]
@@ -54,27 +52,6 @@ def test_grain_goes_on_from_its_state(grain: Any, windows: Any) -> None:
         assert all(np.array_equal(*pair) for pair in zip(expected[taken:], tail, strict=True))
 
 
-def _negated(window: Any) -> Any:
-    return window | {"audio": -window["audio"]}
-
-
-def test_grain_takes_windows_of_any_option(grain: Any, dataset: Any) -> None:
-    windows = dataset.windows(seconds=0.2, target="rows", dtype="int16", transform=_negated)
-    batches = grain.MapDataset.source(windows).batch(
-        6, batch_fn=partial(collate, pad={"target": float("nan")})
-    )  # fmt: skip
-
-    found = list(batches)
-
-    assert np.array_equal(
-        np.concatenate([batch["audio"] for batch in found]),
-        [-window["audio"] for window in dataset.windows(seconds=0.2, dtype="int16")],
-    )
-    assert [len(window["target"]) for window in windows] == [
-        int(rows) for batch in found for rows in batch["target_mask"].sum(axis=1)
-    ]
-
-
 @pytest.fixture
 def datasets(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -93,16 +70,6 @@ def test_datasets_takes_the_tables(datasets: Any, dataset: Any) -> None:
 def _read(found: Any, workers: int) -> Keys:
     data = pytest.importorskip("torch.utils.data", reason=f"torch {_MISSING}")
     return [_key(window) for window in data.DataLoader(found, batch_size=None, num_workers=workers)]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("workers", [0, 2])
-def test_workers_share_what_datasets_takes_as_shards(datasets: Any, windows: Any, keys: Keys, workers: int) -> None:
-    found = datasets.IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": list(range(len(windows)))})
-
-    assert sorted(keys) == sorted(_read(found, workers))
-    mixed = _read(found.shuffle(seed=3, buffer_size=1), workers)
-    assert sorted(keys) == sorted(mixed) != mixed
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-frameworks installs it")
@@ -34,30 +33,6 @@ def _keys(batch: Any) -> Keys:
 
 def _all(loader: Any) -> Keys:
     return [key for batch in loader for key in _keys(batch)]
-
-
-@pytest.mark.parametrize("workers", [0, 1, 2])
-def test_windows_are_a_map_style_data_set(windows: Any, keys: Keys, workers: int) -> None:
-    loader = data.DataLoader(windows, batch_size=6, num_workers=workers)
-
-    batches = list(loader)
-
-    assert keys == [key for batch in batches for key in _keys(batch)]
-    for part in ("audio", "target"):
-        assert np.array_equal(np.stack([w[part] for w in windows]), torch.cat([b[part] for b in batches]).numpy())
-    assert torch.float32 == batches[0]["audio"].dtype
-
-
-@pytest.mark.parametrize("workers", [0, 1, 3])
-def test_workers_share_a_stream(windows: Any, keys: Keys, workers: int) -> None:
-    stream = windows.stream(seed=4)
-
-    loader = data.DataLoader(stream, batch_size=4, num_workers=workers)
-
-    assert isinstance(stream, data.IterableDataset)
-    assert sorted(keys) == sorted(_all(loader))
-    stream.set_epoch(1)
-    assert sorted(keys) == sorted(_all(loader))
 
 
 def test_a_stream_makes_the_batches_itself(dataset: Any, keys: Keys) -> None:
