@@ -35,7 +35,6 @@ from seldio.rules.audio import SurveyedSound, TreeFile, check_recordings, check_
 from seldio.rules.collection import Collection
 
 SUBTYPES = ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"]
-unix = pytest.mark.skipif(os.name == "nt", reason="named pipes and fork")
 
 
 def noise(seconds: float = 1.0, channels: int = 4, rate: int = 24_000, seed: int = 0) -> Any:
@@ -193,7 +192,7 @@ def test_a_file_that_shrinks_does_not_kill_the_process(tmp_path: Path) -> None:
         recording.read(100_000, 10)
 
 
-@unix
+@pytest.mark.skipif(os.name == "nt", reason="named pipes")
 def test_pipes_and_folders_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.wav")
     for path in (tmp_path / "a.wav", tmp_path):
@@ -244,10 +243,6 @@ def found(path: Path) -> list[Finding]:
     return findings
 
 
-def told(path: Path) -> list[tuple[str, str]]:
-    return [(finding.code, finding.message) for finding in found(path)]
-
-
 def codes(path: Path) -> list[str]:
     return [finding.code for finding in found(path)]
 
@@ -274,19 +269,11 @@ GOOD = {
 
 @pytest.mark.parametrize("what", GOOD)
 def test_recordings_as_they_should_be(what: str, tmp_path: Path) -> None:
-    assert told(tree(tmp_path, GOOD[what])) == []
-
-
-def shortened(data: bytes) -> bytes:
-    return data[: int(0.65 * len(data))]
-
-
-def between_pages(data: bytes) -> bytes:
-    return data[: data.rindex(b"OggS")]
+    assert found(tree(tmp_path, GOOD[what])) == []
 
 
 WHOLE = sound(noise(2.0))
-OPEN = WHOLE[:40] + b"\xff\xff\xff\xff" + WHOLE[44:]
+OGG = sound(noise(7.0), format="OGG", subtype="VORBIS")
 BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "a page": ("AUD101", "Format not recognised (it begins with <!DOCTYPE ht)", {FOA: b"<!DOCTYPE html><html></html>"}),
     "half a header": ("AUD101", "cannot be read as audio", {FOA: WHOLE[:30]}),
@@ -296,12 +283,8 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "never completed": ("AUD101", "never completed, and 384,000 bytes", {FOA: WHOLE[:40] + bytes(4) + WHOLE[44:]}),
     "cut off": ("AUD102", "ends at 1.000 s: 192,000 bytes of sound are missing", {FOA: WHOLE[: 44 + 192_000]}),
     "cut off, AIFF": ("AUD102", "1,000 bytes", {"a.aiff": sound(format="AIFF")[:-1_000]}),
-    "cut off, Vorbis": (
-        "AUD102", "its last Ogg page is missing", {"a.ogg": shortened(sound(noise(7.0), format="OGG", subtype="VORBIS"))},
-    ),
-    "cut off between pages": (
-        "AUD102", "its last Ogg page is missing", {"a.ogg": between_pages(sound(noise(7.0), format="OGG", subtype="VORBIS"))},
-    ),
+    "cut off, Vorbis": ("AUD102", "its last Ogg page is missing", {"a.ogg": OGG[: int(0.65 * len(OGG))]}),
+    "cut off between pages": ("AUD102", "its last Ogg page is missing", {"a.ogg": OGG[: OGG.rindex(b"OggS")]}),
     "cut off, RF64": ("AUD102", "1,000 bytes", {FOA: sound(format="RF64")[:-1_000]}),
     "FLAC": ("AUD103", "contains FLAC, but its suffix is .wav", {FOA: sound(format="FLAC")}),
     "48 kHz": ("AUD104", "has a rate of 48,000 Hz instead of 24,000 Hz", {FOA: sound(rate=48_000)}),
@@ -317,7 +300,7 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
         "AUD108", "ends at 1.000 s (24,000 samples), but its MIC recording at 0.999 s (23,976)",
         {FOA: sound(), MIC: sound(noise(0.999, seed=1))},
     ),
-    "an open length": ("AUD109", "has no length", {FOA: OPEN}),
+    "an open length": ("AUD109", "has no length", {FOA: WHOLE[:40] + b"\xff\xff\xff\xff" + WHOLE[44:]}),
     "half a frame": ("AUD109", "the last sample frame has only 6 of 8 bytes", {
         FOA: wav(bytes(range(1, 251)) + bytes(44), 1, 4, 16)}),
     "shorter than all of its split": (

@@ -143,10 +143,6 @@ WRONG: dict[str, Change] = {
 }
 
 
-def turned_by(degrees: int) -> Change:
-    return lambda az, el: (az + degrees, el)
-
-
 @pytest.mark.parametrize("format", FORMATS)
 def test_wrong_labels_are_named_and_right_ones_left_alone(tmp_path: Path, format: Format) -> None:
     scenes = [clip(4, snr=5.0), clip(3)]
@@ -161,7 +157,7 @@ def test_wrong_labels_are_named_and_right_ones_left_alone(tmp_path: Path, format
         for kind, change in WRONG.items():
             assert verdict(change).cause.kind == kind
         for degrees in (-90, -37, 45, 141, 180):
-            found = verdict(turned_by(degrees)).cause
+            found = verdict(lambda az, el, degrees=degrees: (az + degrees, el)).cause
             assert found.kind == "rotated"
             assert abs(np.trace(np.array(found.turn) @ np.array(rotation(-degrees).turn)) - 3) < 0.05
         strangers = said_of(clip(90 + scenes.index(one)).rows)
@@ -266,12 +262,12 @@ def test_exchanged_labels(tmp_path: Path) -> None:  # AUD309
     assert NAMES[1] in found[0].message
 
 
-def inverted_y(sound: Any) -> Any:
-    return sound * np.array([[1], [-1], [1], [1]], np.int16)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [CASES["AUD301"][1], {"foa": inverted_y}], ids=["labels", "channel Y"])
+@pytest.mark.parametrize(
+    "change",
+    [CASES["AUD301"][1], {"foa": lambda x: x * np.array([[1], [-1], [1], [1]], np.int16)}],
+    ids=["labels", "channel Y"],
+)
 def test_foa_alone_cannot_tell_mirrored_labels_from_an_inverted_channel(change: Any, tmp_path: Path) -> None:
     wrong = planted(clip(20), **change)
     (both,) = deep(tree(tmp_path / "both", [wrong]))

@@ -89,12 +89,10 @@ def test_folder_is_walked_in_the_order_of_names(tmp_path: Path) -> None:
             assert entry.real == str(tmp_path / entry.name)
 
 
-HIDDEN = [".a.csv", "..csv", ".git/x.csv", "__pycache__/x.csv", "d/.DS_Store", "Thumbs.db", "__MACOSX/._a.csv"]
-
-
 @pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
 def test_hidden_names_are_skipped(kind: str, tmp_path: Path) -> None:
-    members = [(name, ROWS) for name in [*HIDDEN, "a.csv"]]
+    hidden = (".a.csv", "..csv", ".git/x.csv", "__pycache__/x.csv", "d/.DS_Store", "Thumbs.db", "__MACOSX/._a.csv")
+    members = [(name, ROWS) for name in (*hidden, "a.csv")]
     path = tmp_path / "source"
     if kind == "folder":
         for name, data in members:

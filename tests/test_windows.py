@@ -23,12 +23,11 @@ from seldio.errors import DataError, MissingLibrary, SeldioError, UsageError
 from seldio.media.recording import Recording
 
 Sound = np.ndarray[Any, Any]
-WORKERS = {"WORKER", "NUM_WORKERS", "RANK", "WORLD_SIZE"}
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in WORKERS:
+    for name in ("WORKER", "NUM_WORKERS", "RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
 
 
