@@ -54,8 +54,6 @@ SHOWN = {"text", "csv", "json", "yaml", "toml", "mermaid", ""}
 
 @dataclass
 class Block:
-    """A fenced block of a page."""
-
     kind: str  # the language
     body: str  # what it holds
     start: int  # where the body begins in the page, in characters
@@ -93,7 +91,6 @@ def needs(text: str) -> list[str]:
 
 
 def there(module: str) -> bool:
-    """Whether a module can be imported."""
     found = find_spec(module.split(".")[0])
     return found is not None and found.origin is not None  # not a folder that is called so
 
@@ -178,7 +175,6 @@ class Page:
 
 
 def _environment() -> dict[str, str]:
-    """What the commands of a page see: a terminal of 80 columns without colour."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return {**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
 
@@ -266,7 +262,6 @@ def _alike(expected: str, printed: str) -> bool:
 
 
 def pages() -> list[Path]:
-    """The pages that are run."""
     written = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not {"_build", "reference"} & {*path.parts}]
     return [ROOT / "README.md", *(path for path in written if GENERATED not in path.read_text("utf-8")[:200])]
 

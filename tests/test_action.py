@@ -22,7 +22,6 @@ CLEAN = "".join(f"{frame},1,1,-50,30,{200 + frame}\n" for frame in range(40))
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A folder with three label files, two of them with a planted fault."""
     root = tmp_path / "repository"
     folder = root / "metadata_dev/dev-train-tau"
     folder.mkdir(parents=True)
@@ -118,5 +117,4 @@ def test_the_workflow_of_the_page_uses_inputs_that_exist() -> None:
 
 
 def workflow_steps(text: Any) -> list[dict[str, Any]]:
-    """The steps of a workflow, or of a piece of one."""
     return text if isinstance(text, list) else [step for job in text["jobs"].values() for step in job["steps"]]

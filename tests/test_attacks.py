@@ -135,7 +135,6 @@ def test_in_the_way_of_an_export(kind: str, name: str, way: str, tree: Path, out
 
 
 def forge(out: Path, names: dict[str, str], *, finished: bool, hashed: bool = True) -> None:
-    """Write a manifest as of an export of these files, by their names with their content."""
     files = [
         {"name": name, "bytes": len(text) * hashed, "split": None, "rows": 0, "origin": None,
          "sha256": hashlib.sha256(text.encode()).hexdigest() if hashed else ""} for name, text in names.items()

@@ -55,7 +55,6 @@ def written(data: Any, rate: int, **more: Any) -> bytes:
 
 @cache
 def usual(rate: int, **more: Any) -> bytes:
-    """A second of noise, which most tests begin with."""
     return written(noise(), rate, **more)
 
 
@@ -64,7 +63,6 @@ def chunk(name: bytes, body: bytes, order: str = "<") -> bytes:
 
 
 def wav(body: bytes, tag: int, channels: int, bits: int, before: bytes = b"", after: bytes = b"") -> bytes:
-    """A WAV file made by hand."""
     block = channels * bits // 8
     format = struct.pack("<HHIIHH", tag, channels, 24_000, 24_000 * block, block, bits)
     inside = b"WAVE" + chunk(b"fmt ", format) + before + chunk(b"data", body) + after
@@ -79,7 +77,6 @@ def saved(folder: Path, data: bytes, name: str = "a.wav") -> Path:
 
 
 def by_soundfile(path: Path) -> Any:
-    """The whole sound as libsndfile gives it."""
     return soundfile.read(path, dtype="float32", always_2d=True)[0].T
 
 
@@ -397,7 +394,6 @@ def put(channel: Any, value: Any, part: slice = slice(None)) -> Callable[[Any], 
 
 
 def quiet(decibels: float, burst: float = 0.0) -> Any:
-    """Noise in four channels with a short event."""
     made = 10 ** (decibels / 20) * np.random.default_rng(5).standard_normal((48_000, 4))
     made[20_000:20_480] += burst * noise(0.02)
     return made

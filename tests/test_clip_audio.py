@@ -76,7 +76,6 @@ def test_at_the_same_rate_not_a_bit_changes(tmp_path: Path) -> None:
 
 @given(start=st.integers(0, 39), frames=st.integers(1, 60))
 def test_parts_join_without_a_seam(start: int, frames: int) -> None:
-    """A clip is what the whole recording, resampled, has at its place."""
     sound = np.random.default_rng(3).uniform(-1, 1, (1, 24_000)).astype(np.float32)
     side = margin(24_000, 16_000)
     padded = np.pad(sound, ((0, 0), (side, side + 60 * 240)))

@@ -115,7 +115,6 @@ def test_decoded_targets_are_the_labels(form: Any, seed: int, size: int, hop: in
 
 
 def _same(labels: pa.Table, found: pa.Table) -> None:
-    """Both have the same rows, in whatever order of the sources of a class, and the same clips."""
     names = [name for name in found.column_names if name in labels.column_names]
     rows = [
         sorted(tuple(round(value, 3) if isinstance(value, float) else value for value in row.values()) for row in side)

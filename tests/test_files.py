@@ -143,9 +143,7 @@ def test_a_single_packed_file(module, suffix: str, tmp_path: Path) -> None:
         assert entry.read() == entry.read() == ROWS * 2
 
 
-def test_a_compressed_tar_is_not_inflated_again_for_each_member(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_compressed_tar_is_inflated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     noise = random.Random(5)
     members = [(f"{number:04}.csv", noise.randbytes(4000)) for number in range(400)]
     path = make_tar(tmp_path / "x.tgz", *reversed(members), mode="w:gz")
@@ -331,7 +329,6 @@ LINK, PIPE = {"type": tarfile.SYMTYPE, "linkname": "/tmp"}, {"type": tarfile.FIF
 
 
 def two(make: Callable[..., Path], change: Callable[[bytes], bytes], **more: str) -> Callable[[Path], object]:
-    """An archive of two files, changed."""
     return lambda path: path.write_bytes(change(make(path, *CONTENTS.items(), **more).read_bytes()))
 
 
@@ -409,8 +406,6 @@ def test_what_is_found_in_archives(make: Callable[[Path], object], expected: set
 
 
 def link_beside(target: str) -> Callable[[Path], object]:
-    """A folder with a label file and a link."""
-
     def make(path: Path) -> None:
         path.mkdir()
         (path.parent / "outside.csv").write_bytes(ROWS)
@@ -421,8 +416,6 @@ def link_beside(target: str) -> Callable[[Path], object]:
 
 
 def named(*names: str) -> Callable[[Path], object]:
-    """A folder of label files with these names."""
-
     def make(path: Path) -> None:
         path.mkdir()
         for name in names:
@@ -461,7 +454,6 @@ def test_what_validate_says_of_sources(make: Callable[[Path], object], expected:
 
 @pytest.mark.slow
 def test_mutated_archives_end_in_findings_only(tmp_path: Path) -> None:
-    """Nothing but findings and our own errors may come out of a forged archive."""
     chance = random.Random(11)
     members = [("a.csv", ROWS * 20), ("d/b.csv", NOISE[:200]), ("é" * 60 + ".csv", ROWS)]
     seeds = [make(tmp_path / "seed", *members).read_bytes() for make in PACKED.values()]

@@ -80,7 +80,6 @@ def wav(frames: int) -> bytes:
 
 
 def starss(top: Path) -> Path:
-    """A tree with labels and recordings of three clips."""
     for place in ("train-sony/fold3_room21_mix001", "train-sony/fold3_room21_mix002", "test-sony/fold4_room23_mix001"):
         write(top, {f"metadata_dev/dev-{place}.csv": ROWS, f"foa_dev/dev-{place}.wav": wav(24000)})
     return top
@@ -100,7 +99,7 @@ def configs_of(card: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("kind", ["files", "parquet", "audiofolder"])
-def test_a_dry_run_works_without_a_network(
+def test_a_dry_run_needs_no_network(
     hub: HubStandIn, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_answer(*_: object, **__: object) -> None:
@@ -228,9 +227,7 @@ def test_a_public_data_set_does_not_become_private(hub: HubStandIn, tree: Path) 
     assert "is public" in text
 
 
-def test_what_an_earlier_export_left_is_removed(
-    hub: HubStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_an_export_left_is_removed(hub: HubStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = starss(tmp_path / "data")
     push(root, REPO, kind="parquet")
     before = set(hub.files(REPO))
@@ -257,9 +254,7 @@ def test_what_an_earlier_export_left_is_removed(
      (answer(HfHubHTTPError, 412), 3, "someone else changed it"), (answer(HfHubHTTPError, 500, f"no {TOKEN}"), 3, "no hf_…"),
      (RuntimeError("\x1b[2J::error::x"), 3, "cannot push to anna/sounds: ")],
 )  # fmt: skip
-def test_errors_of_the_hub_are_said_in_plain_words(
-    hub: HubStandIn, tree: Path, error: Exception, code: int, said: str
-) -> None:
+def test_errors_of_the_hub_are_plain_words(hub: HubStandIn, tree: Path, error: Exception, code: int, said: str) -> None:
     hub.fails = error
     found, text = cli("push", str(tree), "--repo", REPO)
     assert (found, said in text, TOKEN in text, "\x1b" in text) == (code, True, False, False), text
@@ -484,7 +479,6 @@ def test_datasets_loads_what_was_pushed(hub: HubStandIn, tmp_path: Path) -> None
 
 
 def folder(files: Mapping[str, int], card: dict[str, Any] | None = None) -> HubFolder:
-    """Files by name, with their sizes."""
     content = partial(io.BytesIO, b"x\n")
     made = [Entry(name, name, size, 2**40, None, content) for name, size in sorted(files.items())]
     return HubFolder("data", made, {"license": "mit"} if card is None else card)

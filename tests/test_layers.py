@@ -61,7 +61,6 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 
 def place(path: Path) -> str:
-    """A file's place in the table."""
     return within(path.relative_to(SOURCE).with_suffix("").parts)
 
 
@@ -73,7 +72,6 @@ def within(parts: Sequence[str]) -> str:
 
 @cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
-    """All nodes of a file, which is read once for all tests."""
     return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
 
 
@@ -105,7 +103,6 @@ def _imports(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def is_module(name: str) -> bool:
-    """Whether a dotted name is that of a module or package of seldio."""
     path = SOURCE.parent.joinpath(*name.split("."))
     return path.is_dir() or path.with_suffix(".py").is_file()
 
@@ -151,7 +148,6 @@ def test_libraries_have_one_home(path: Path) -> None:
 
 
 def loaded_by(code: str) -> set[str]:
-    """The modules that a fresh interpreter has loaded after *code*."""
     text = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); {code}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     return set(run.stdout.split())

@@ -48,7 +48,6 @@ def fresh(*arguments: object, plugins: object = LAB, folder: Path | None = None)
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A copy of the examples that can be changed."""
     return Path(shutil.copytree(EXAMPLES, tmp_path / "LAB2027"))
 
 
@@ -121,7 +120,6 @@ RUN = "import sys, pathlib, pages; page = pages.Page(pathlib.Path(sys.argv[1]));
 
 
 def python(*arguments: object, path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run Python in a *folder*, with modules of *path*."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(path), str(ROOT / "tests")))}
     command = [sys.executable, "-W", "ignore", *map(str, arguments)]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -157,9 +155,7 @@ def test_the_page_shows_what_an_installed_package_does(tmp_path: Path) -> None:
         ("commands", "seldio.plugins:VARIABLE", "str is not a function", "--help"),
     ],
 )
-def test_an_entry_point_that_leads_nowhere_is_named(
-    group: str, value: str, words: str, line: str, tmp_path: Path
-) -> None:
+def test_an_entry_point_to_nowhere_is_named(group: str, value: str, words: str, line: str, tmp_path: Path) -> None:
     folder = tmp_path / "lab-1.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1\n")

@@ -34,7 +34,6 @@ def read(data: bytes) -> tuple[pa.Table | None, list[Finding]]:
 
 
 def foreign(columns: dict[str, Any], metadata: dict[bytes, bytes] | None = None) -> bytes:
-    """A Parquet file that another program wrote."""
     stream = io.BytesIO()
     pq.write_table(pa.table(columns).replace_schema_metadata(metadata), stream)
     return stream.getvalue()
@@ -66,7 +65,6 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 
 @st.composite
 def tables(draw: st.DrawFn) -> pa.Table:
-    """Tables with any columns, rows of any clips in any order, silent clips and an origin."""
     clips = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
     rows = draw(st.integers(0, 8))
     codes = pa.array(draw(st.lists(st.integers(0, len(clips) - 1), min_size=rows, max_size=rows)), pa.int32())

@@ -112,9 +112,7 @@ def test_the_command_draws_silence_too_and_names_what_it_wrote(tree: Path, tmp_p
         ("x.png", {"clip": CLIP, "predictions_format": "starss23"}, "requires predictions="),
     ],
 )
-def test_what_makes_no_sense_is_refused(
-    tree: Path, tmp_path: Path, out: str, options: dict[str, Any], said: str
-) -> None:
+def test_what_makes_no_sense_fails(tree: Path, tmp_path: Path, out: str, options: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         seldio.plot(tree, tmp_path / out, **options)
     assert [] == list(tmp_path.iterdir())

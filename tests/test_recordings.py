@@ -29,7 +29,6 @@ def wav(path: Path, sound: np.ndarray) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A recording in both arrays, with labels and a table that names it."""
     root = tmp_path / "starss23"
     luck = np.random.default_rng(3)
     source = luck.standard_normal(RATE) * 0.05

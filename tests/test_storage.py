@@ -63,16 +63,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def kinds(root: Path) -> dict[str, Path]:
-    """It in each kind of storage."""
     for kind in WHOLE:
         export(root, root.parent / kind, kind)
     return {kind: root.parent / kind for kind in WHOLE}
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-def test_an_export_is_the_same_elsewhere_and_comes_back(
-    kind: str, root: Path, kinds: dict[str, Path], tmp_path: Path
-) -> None:
+def test_it_is_the_same_elsewhere_and_comes_back(kind: str, root: Path, kinds: dict[str, Path], tmp_path: Path) -> None:
     packed = tmp_path / "starss23.zip"  # from an archive too
     with zipfile.ZipFile(packed, "w") as archive:
         for name, data in shown_contents(root).items():
@@ -242,9 +239,7 @@ def test_damage_is_named(name: str, root: Path, tmp_path: Path) -> None:
         seldio.convert(tmp_path / "out", tmp_path / "other", "files")
 
 
-def test_recordings_too_large_for_parquet_are_refused_unread(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_recordings_are_refused_unread(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(root, tmp_path / "tree")
     large = tmp_path / "tree/foa_dev/dev-train-tau/fold3_room4_mix001.wav"
     os.truncate(large, 1_200_000_000)  # sparse: the disk holds next to nothing of it
@@ -331,12 +326,10 @@ def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
 
 @pytest.fixture
 def copied(kinds: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]:
-    """A copy of an export that may be changed."""
     return lambda kind: shutil.copytree(kinds[kind], tmp_path / f"copy-{kind}")
 
 
 def content_of(source: Source) -> dict[str, bytes]:
-    """All files of a source, by name."""
     return {entry.name: entry.read() for entry in source}
 
 
@@ -374,7 +367,6 @@ def test_its_files_are_those_that_it_was_made_from(kind: str, root: Path, kinds:
 
 @pytest.fixture(scope="module")
 def wrong(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same data set with errors in it."""
     copy = shutil.copytree(root, tmp_path_factory.mktemp("wrong") / "starss23")
     path = copy / LABELS
     path.write_text(path.read_text().replace("-90,0,100", "250,0,100") + "3,1,0,7,0,100\n99,1,0,0,0,1000\n")
@@ -417,9 +409,7 @@ def test_it_opens_as_the_same_data_set_with_the_same_windows(kind: str, root: Pa
 
 
 @pytest.mark.parametrize("kind", ["webdataset", "files"])
-def test_an_export_can_be_exported_as_another_kind(
-    kind: str, root: Path, kinds: dict[str, Path], tmp_path: Path
-) -> None:  # fmt: skip
+def test_it_can_be_exported_as_another_kind(kind: str, root: Path, kinds: dict[str, Path], tmp_path: Path) -> None:
     export(kinds["parquet"], tmp_path / "again", kind)
 
     assert opened(root) == opened(tmp_path / "again")
@@ -459,13 +449,11 @@ def test_tables_of_labels_alone_are_labels(kinds: dict[str, Path], root: Path, t
 
 
 def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
-    """A Parquet file with another table in it."""
     table = pq.read_table(path)
     pq.write_table(change(table).replace_schema_metadata(table.schema.metadata), path)
 
 
 def turned(table: pa.Table, azimuth: float = 77.0) -> pa.Table:
-    """The third azimuth is another one."""
     number = table.column_names.index("azimuth")
     values = table["azimuth"].to_pylist()
     return table.set_column(number, "azimuth", pa.array([*values[:2], azimuth, *values[3:]]))

@@ -69,7 +69,6 @@ def made(kind: str) -> bytes:
 
 
 def decoded(data: bytes) -> list[int]:
-    """The numbers that all pictures show, by PyAV alone."""
     with av.open(io.BytesIO(data)) as file:
         return [number(frame.to_ndarray(format="rgb24")) for frame in file.decode(video=0)]
 
@@ -172,9 +171,7 @@ def test_label_frames_without_a_picture() -> None:
 @pytest.mark.parametrize(
     ("turn", "rotation", "size"), [(90, 90, (96, 192)), (180, 180, (192, 96)), (-90, 270, (96, 192))]
 )
-def test_pictures_are_turned_as_players_turn_them(
-    turn: int, rotation: int, size: tuple[int, int], tmp_path: Path
-) -> None:
+def test_pictures_are_turned_as_in_players(turn: int, rotation: int, size: tuple[int, int], tmp_path: Path) -> None:
     path = tmp_path / "foa_dev.mp4"
     path.write_bytes(make(3, rotation=turn, **QUICK))
     with Video(path) as video:

@@ -59,7 +59,6 @@ def tone(azimuth: float, seconds: float = 1.0, rate: int = RATE) -> np.ndarray[A
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A data set of one clip with everything."""
     labels = tmp_path / f"starss23/metadata_dev/{SPLIT}/{CLIP}.csv"
     labels.parent.mkdir(parents=True)
     labels.write_text(ROWS)
@@ -73,14 +72,12 @@ def tree(tmp_path: Path) -> Path:
 
 
 def record(page: bytes) -> dict[str, Any]:
-    """The data in a page."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.decode(), re.DOTALL)
     assert found
     return dict(json.loads(found[1]))
 
 
 def copied(page: bytes, kind: str) -> bytes:
-    """The media in a page."""
     found = re.search(rf'<{kind} [^>]*src="data:{kind}/mp4;base64,([^"]*)"', page.decode())
     assert found
     return base64.b64decode(found[1])
@@ -106,9 +103,7 @@ def test_a_link_that_leads_out_of_the_tree_is_not_followed(tree: Path, tmp_path:
     [(CLIP, None), (f"pred_{CLIP}", None), (f"{CLIP}.output", None), ("mix001", None),
      ("output", "the predictions are called output, the labels "), ("fold3_room4_mix0010", "refused")],
 )  # fmt: skip
-def test_predictions_of_another_clip_are_not_drawn_in_silence(
-    tree: Path, tmp_path: Path, name: str, said: str | None
-) -> None:
+def test_predictions_of_another_clip_are_named(tree: Path, tmp_path: Path, name: str, said: str | None) -> None:
     (tmp_path / f"{name}.csv").write_text(ROWS)
     options: dict[str, Any] = {"predictions": tmp_path / f"{name}.csv", "no_media": True}
     if said == "refused":

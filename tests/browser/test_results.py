@@ -34,7 +34,6 @@ def seldio(*arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A folder with every page."""
     folder = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as here:
         here.chdir(folder)
@@ -88,7 +87,7 @@ def test_the_verdict_is_read_first_and_the_notices_before_the_numbers(browser: B
     assert browser.find(".verdict").text.startswith("SELD 0.")
 
 
-def test_a_clip_leads_to_the_page_that_its_command_writes(
+def test_a_clip_leads_to_the_page_of_its_command(
     browser: Browser, pages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(pages)

@@ -20,7 +20,6 @@ ANSWERS = [(0, 0), (1, 1), (2, 3), (3, 3), (1, 0)]
 
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
-    """Questions of ADQA, and recordings of four channels."""
     lines = []
     for number, (right, _) in enumerate(ANSWERS):
         path = tmp_path / "audio" / f"{number}.wav"
@@ -34,7 +33,6 @@ def questions(tmp_path: Path) -> Path:
 
 
 def own(texts: list[str], folder: Path) -> Path:
-    """The same answers as predictions of seldio."""
     path = folder / "own.jsonl"
     rows = ({"id": f"q{number:03}", "prediction": text} for number, text in enumerate(texts))
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
