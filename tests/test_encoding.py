@@ -193,7 +193,7 @@ def test_a_standing_source() -> None:
     assert pytest.approx(wanted[:, 200:-200], abs=1e-5) == render(tone, -50, 30, RATE, "mic")[:, 200:-200]
 
 
-@pytest.mark.parametrize(("speed", "limit"), [(90, -65), (500, -45)])
+@pytest.mark.parametrize(("speed", "limit"), some([(500, -45), (90, -65)], 2))
 @pytest.mark.parametrize("frequency", some([9000, 1000], 2))
 def test_a_moving_source(speed: int, limit: int, frequency: int) -> None:
     """At each moment it sounds as from the direction in which it then is."""
