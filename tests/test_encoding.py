@@ -78,20 +78,6 @@ def test_round_trip_of_a_plane_wave(azimuth: int, elevation: int) -> None:
     assert np.abs(mic_to_foa(foa_to_mic(foa, RATE), RATE) - foa).max() < 0.02 * scale
 
 
-def test_nothing_is_delayed() -> None:
-    signal = lowpassed(6000, 100, 1000, seed=4)[0]
-    foa = mic_to_foa(render(signal, 40, 20, RATE, "mic"), RATE)
-    lag = np.argmax(np.correlate(foa[0], signal, "full")) - (len(signal) - 1)
-    assert 0 == lag
-    impulse = np.zeros(5000)
-    impulse[2500] = 1
-    for encoded in (
-        mic_to_foa(render(impulse, 40, 20, RATE, "mic"), RATE),
-        foa_to_mic(render(impulse, 40, 20, RATE, "foa"), RATE),
-    ):
-        assert abs(2500 - np.argmax(np.abs(encoded).sum(axis=0))) <= 4
-
-
 def cut(sound: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
     at = np.minimum(np.cumsum([0, *sizes]), sound.shape[1])
     return [sound[:, a:b] for a, b in zip(at, [*at[1:], sound.shape[1]], strict=True)]
@@ -180,17 +166,6 @@ def test_filters_of_the_sphere_have_its_response(rate: int) -> None:
     wanted = arrays.mic_response(azimuth, elevation, frequencies)
     assert np.abs(found - np.moveaxis(wanted, 1, 2)).max() < 1e-3
     assert np.abs(found - np.moveaxis(wanted, 1, 2))[..., :3].max() < 1e-5
-
-
-def test_a_standing_source() -> None:
-    signal = np.random.default_rng(1).normal(size=6000)
-    foa, mic = (render(signal, -50, 30, RATE, format) for format in ("foa", "mic"))
-    assert pytest.approx(arrays.foa_response(-50, 30).T * signal) == foa
-    assert foa.shape == mic.shape == (4, 6000)
-    tone = np.cos(2 * np.pi * 1500 * np.arange(4800) / RATE)
-    gain = arrays.mic_response(-50, 30, 1500)[0, 0]
-    wanted = np.real(gain[:, np.newaxis] * np.exp(2j * np.pi * 1500 * np.arange(4800) / RATE))
-    assert pytest.approx(wanted[:, 200:-200], abs=1e-5) == render(tone, -50, 30, RATE, "mic")[:, 200:-200]
 
 
 @pytest.mark.parametrize(("speed", "limit"), some([(500, -45), (90, -65)], 2))

@@ -93,12 +93,6 @@ def test_a_killed_worker_is_reported() -> None:
         list(parallel_map(killed, [1, 2]))
 
 
-@pytest.mark.parametrize("workers", [0, -1, 10**6])
-def test_numbers_of_workers_that_cannot_be(workers: int) -> None:
-    with pytest.raises(UsageError, match="from 1 to 256"), running(workers):
-        pass
-
-
 @pytest.mark.parametrize(("workers", "message"), [("0", "from 1 to 256, not 0"), ("-2", "not -2"), ("spark", "or ray")])
 def test_the_option_refuses_what_is_no_number(workers: str, message: str, tmp_path: Path) -> None:
     result = invoke("validate", tmp_path, "--workers", workers)

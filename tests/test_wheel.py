@@ -66,29 +66,16 @@ def test_the_wheel_holds_all_that_is_read_at_run_time_and_nothing_else(wheel: Pa
 
 @pytest.mark.slow
 def test_the_command_of_the_wheel_runs(wheel: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(home)
+        archive.extractall(tmp_path / "home")
     (tmp_path / "fold4_room1_mix001.csv").write_text("0,77,0,-50,30,200\n")
-    code = (
-        f"import sys; sys.path.insert(0, {str(home)!r})\n"
-        "from importlib.metadata import distribution, entry_points\n"
-        "(point,) = [one for one in distribution('seldio').entry_points if one.name == 'seldio']\n"
-        "assert point.load().__code__.co_filename.startswith(sys.path[0])\n"
-        "point.load()()"
-    )
-    options = ["-f", "starss23", "--output", "concise", "fold4_room1_mix001.csv"]
-
-    done = subprocess.run(
-        [sys.executable, "-c", code, "validate", *options],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={},
-    )
+    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); import seldio.cli as cli; print(cli.__file__); cli.main()"
+    options = ["validate", "-f", "starss23", "--output", "concise", "fold4_room1_mix001.csv"]
+    command = [sys.executable, "-c", code, tmp_path / "home", *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env={})
 
     assert 1 == done.returncode, done.stderr
+    assert done.stdout.startswith(f"{tmp_path}/home/seldio/cli/")
     assert "fold4_room1_mix001.csv:1:3: LAB102" in done.stdout
 
 
