@@ -1,4 +1,4 @@
-"""Grain, datasets, tf.data and Ray Data go through windows; polars, duckdb and pandas take the tables."""
+"""Grain, datasets and tf.data go through windows; polars, duckdb and pandas take the tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from seldio.errors import UsageError
@@ -24,15 +23,6 @@ def _key(window: Any) -> tuple[str, int]:
 @pytest.fixture
 def grain() -> Any:
     return pytest.importorskip("grain", reason=f"grain {_MISSING}")
-
-
-def test_grain_takes_windows_as_a_source(grain: Any, windows: Any, keys: Keys) -> None:
-    assert isinstance(windows, grain.sources.RandomAccessDataSource)
-
-    found = [_key(window) for window in grain.MapDataset.source(windows).shuffle(seed=3)]
-
-    assert keys != found
-    assert sorted(keys) == sorted(found)
 
 
 def test_grain_goes_on_from_its_state(grain: Any, windows: Any) -> None:
@@ -58,13 +48,6 @@ def datasets(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path))
     pytest.importorskip("datasets.distributed", reason=f"datasets {_MISSING}")
     return sys.modules["datasets"]
-
-
-def test_datasets_takes_the_tables(datasets: Any, dataset: Any) -> None:
-    found = datasets.Dataset(pa.table(dataset.events))
-
-    assert dataset.events.table().to_pylist() == found.to_list()
-    assert 3 == len(datasets.Dataset(dataset.clips))
 
 
 def _read(found: Any, workers: int) -> Keys:
@@ -116,24 +99,6 @@ def test_tensorflow_goes_through_a_stream(windows: Any, keys: Keys, monkeypatch:
     with pytest.raises(tf.errors.OpError, match=r"tensorflow( or \w+)* may split this stream"):
         list(found.as_numpy_iterator())
     assert np.array_equal(np.stack([w["target"] for w in windows]), np.concatenate([b["target"] for b in batches]))
-
-
-@pytest.fixture(scope="module")
-def ray() -> Any:
-    ray = pytest.importorskip("ray", reason=f"ray {_MISSING}")
-    pytest.importorskip("ray.data")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    yield ray
-    ray.shutdown()
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_ray_reads_windows_where_they_are_needed(ray: Any, windows: Any, keys: Keys) -> None:
-    found = ray.data.range(len(windows)).map(lambda row: windows[row["id"]]).take_all()
-
-    assert sorted(keys) == sorted(map(_key, found))
-    by_key = {_key(window): window["audio"] for window in found}
-    assert all(np.array_equal(window["audio"], by_key[_key(window)]) for window in windows)
 
 
 def test_polars_takes_the_tables(dataset: Any, questions: Any) -> None:

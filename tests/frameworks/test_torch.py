@@ -35,15 +35,6 @@ def _all(loader: Any) -> Keys:
     return [key for batch in loader for key in _keys(batch)]
 
 
-def test_a_stream_makes_the_batches_itself(dataset: Any, keys: Keys) -> None:
-    stream = dataset.windows(target="rows").stream().batch(2, pad={"audio": 0, "target": float("nan")})
-
-    batches = list(data.DataLoader(stream, batch_size=None, num_workers=2))
-
-    assert [2, 1] == [len(batch["clip"]) for batch in batches]
-    assert torch.bool == batches[0]["audio_mask"].dtype
-
-
 @pytest.mark.parametrize(("kind", "start"), [("zip", "fork"), ("gztar", "fork"), ("zip", "spawn")])
 def test_workers_read_an_archive(root: Path, tmp_path: Path, keys: Keys, kind: str, start: str) -> None:
     place = shutil.make_archive(str(tmp_path / "starss23"), kind, root)
@@ -82,16 +73,6 @@ def test_a_data_set_that_reads_a_stream_says_who_splits(windows: Any, keys: Keys
         _all(data.DataLoader(Mine(windows.stream()), num_workers=2))
     assert sorted(keys) == sorted(_all(data.DataLoader(Mine(windows.stream(split=True)), num_workers=2)))
     assert sorted(2 * keys) == sorted(_all(data.DataLoader(Mine(windows.stream(split=False)), num_workers=2)))
-
-
-def test_even_ranks_have_the_same_number_of_batches(windows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WORLD_SIZE", "4")
-    for even, batches in ((None, [4, 3, 3, 3]), ("drop", [3] * 4), ("repeat", [4] * 4)):
-        found = []
-        for rank in range(4):
-            monkeypatch.setenv("RANK", str(rank))
-            found.append(len(list(data.DataLoader(windows.stream(even=even, split=True), batch_size=2, num_workers=2))))
-        assert batches == found
 
 
 @pytest.mark.parametrize("stateful", [False, True])
