@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import os
 import re
@@ -15,13 +14,11 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
-from commands import shown_contents
+from commands import invoke, shown_contents
 from test_files import make_tar, tar_info
 
-from seldio.cli import main
 from seldio.data import export
 from seldio.errors import SeldioError, UsageError
 from seldio.files import atomic_write, make_folder, many_files, write_bytes, writing
@@ -36,15 +33,8 @@ SHARD = "data/train-00000-of-00001"
 
 def seldio(*arguments: object) -> tuple[int, str]:
     """The exit code of a command, and what it says."""
-    said = io.StringIO()
-    with (
-        patch.object(sys, "argv", ["seldio", *map(str, arguments)]),
-        contextlib.redirect_stdout(said), contextlib.redirect_stderr(said),
-        pytest.raises(SystemExit) as stop,
-    ):  # fmt: skip
-        main()
-    code = stop.value.code
-    return code if isinstance(code, int) else 0, said.getvalue()
+    done = invoke(*arguments)
+    return done.exit_code, done.output
 
 
 @pytest.fixture(scope="module")

@@ -377,30 +377,27 @@ def test_labels_alone_find_their_recordings_and_archives_are_read_in_place(tmp_p
         assert f"a.wav as {format.upper()}" in one.message, "no folder says so; the channels do"
 
 
-@pytest.mark.parametrize("change", ["no rows", "silent", "mono", "8 kHz", "short", "crowded", "stereo", "no distance"])
+#: What becomes of mirrored rows and their recording, of which nothing can be said then; and the rate.
+UNHEARD: dict[str, Callable[[Any, Any], tuple[Any, Any, int]]] = {
+    "no rows": lambda rows, foa: ((), foa, RATE),
+    "silent": lambda rows, foa: (rows, np.zeros_like(foa), RATE),
+    "mono": lambda rows, foa: (rows, foa[:1], RATE),
+    "stereo": lambda rows, foa: (rows, foa[:2], RATE),
+    "2 kHz": lambda rows, foa: (rows, foa[:, ::12], 2_000),
+    "short": lambda rows, foa: ([row for row in rows if row[0] < 50], foa[:, : 5 * RATE], RATE),
+    "crowded": lambda rows, foa: (
+        [(k, c, s, (az + (180, 70, -50, 0)[s]) % 360 - 180, el, d) for k, c, _, az, el, d in rows for s in range(4)],
+        foa,
+        RATE,
+    ),
+    "no distance": lambda rows, foa: ([row[:5] for row in rows], foa, RATE),
+}
+
+
+@pytest.mark.parametrize("change", UNHEARD)
 def test_where_the_sound_cannot_tell_nothing_is_said(change: str, tmp_path: Path) -> None:
     wrong = planted(clip(20), **CASES["AUD301"][1])
-    rows: Any = wrong.rows
-    foa: Any = wrong.sound["foa"]
-    rate = RATE
-    if change == "no rows":
-        rows = ()
-    elif change == "silent":
-        foa = np.zeros_like(foa)
-    elif change in ("mono", "stereo"):
-        foa = foa[: 1 if change == "mono" else 2]
-    elif change == "8 kHz":
-        foa, rate = foa[:, ::12], 2_000
-    elif change == "short":
-        foa, rows = foa[:, : 5 * RATE], [row for row in rows if row[0] < 50]
-    elif change == "crowded":
-        rows = [
-            (k, c, s, (az + turn) % 360 - 180, el, d)
-            for k, c, _, az, el, d in rows
-            for s, turn in enumerate((180, 70, -50, 0))
-        ]
-    elif change == "no distance":
-        rows = [row[:5] for row in rows]
+    rows, foa, rate = UNHEARD[change](wrong.rows, wrong.sound["foa"])
     saved(tmp_path / f"foa_dev/dev-train-tau/{NAMES[0]}.wav", foa, rate)
     path = tmp_path / f"metadata_dev/dev-train-tau/{NAMES[0]}.csv"
     path.parent.mkdir(parents=True)

@@ -96,16 +96,12 @@ def test_what_cannot_be_converted(tree: Path) -> None:
     assert not (tree.parent / "x.wav").exists()
 
 
-def loud(path: Path, peak: float) -> None:
-    """A burst from where three capsules add up, with the given peak in W."""
-    sound = render(np.random.default_rng(1).standard_normal(RATE), 45.0, 35.0, RATE, "foa")
-    wav(path, sound * peak / np.abs(sound).max())
-
-
 def test_clipped_samples_are_counted_and_one_gain_for_the_set_keeps_them(tmp_path: Path) -> None:
     root = tmp_path / "set"
     for name, peak in (("a", 0.998), ("b", 0.2)):
-        loud(root / f"foa_dev/dev-train-tau/{name}.wav", peak)
+        # a burst from where three capsules add up, with the given peak in W
+        sound = render(np.random.default_rng(1).standard_normal(RATE), 45.0, 35.0, RATE, "foa")
+        wav(root / f"foa_dev/dev-train-tau/{name}.wav", sound * peak / np.abs(sound).max())
 
     def run(out: str, *options: str) -> tuple[str, list[np.ndarray]]:
         arguments = ["convert", str(root), "--to", "mic", "-o", str(tmp_path / out), *options]
