@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -80,3 +82,12 @@ def test_inspect(questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert report.overall["letter"] == theirs == 0.6
     write_eval_log(log, str(tmp_path / "log.eval"))
     assert numbers(same_score(tmp_path / "log.eval", texts, questions)) == numbers(report)
+
+
+def test_check_jsonschema_says_the_same(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "check_jsonschema", "--schemafile", root / "schemas/ruenvaqa.schema.json"]
+    for name, code in (("good", 0), ("bad-source", 1), ("bad-knowledge", 1)):
+        case = root / f"tests/cases/rules/QAI126/{name}.json"
+        done = subprocess.run([*command, case], capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert done.returncode == code, done.stdout
