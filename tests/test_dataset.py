@@ -100,13 +100,8 @@ def test_splits_are_data_sets(dataset: Any) -> None:
 def test_select_keeps_what_meets_all_conditions(dataset: Any, wanted: dict[str, Any], expected: list[str]) -> None:
     part = dataset.select(**wanted)
 
-    assert (
-        expected
-        == part.clips["clip"].to_pylist()
-        == list(part.media)
-        == list(part.events)
-        == [name for name, _ in part.events.items()]
-    )
+    assert expected == part.clips["clip"].to_pylist() == list(part.media) == list(part.events)
+    assert expected == [name for name, _ in part.events.items()]
 
 
 def test_statistics_count_everything(dataset: Any) -> None:

@@ -501,11 +501,8 @@ def test_a_sound_field_permits_some_levels_of_foa(name: str, tmp_path: Path) -> 
     one = dataclasses.replace(right, covariance=(mix @ right.covariance @ mix.T).astype(np.float32))
     rows = LabelledClip("a.csv", np.arange(9), np.zeros(9), np.zeros(9), np.zeros(9, int), Fraction(1, 10))
     fits = [judged("a", rows, "a.wav", None, "foa", None, (), one)] * 4
-    told = [
-        one.message
-        for one in findings(DEEP_RULES, Fits(Collection("set", "folder", (), ()), fits))
-        if one.code == "AUD312"
-    ]
+    every = findings(DEEP_RULES, Fits(Collection("set", "folder", (), ()), fits))
+    told = [one.message for one in every if one.code == "AUD312"]
 
     assert len(told) == bool(words)  # once, of all together
     assert all(words in message for message in told)

@@ -462,9 +462,8 @@ def test_mutated_archives_end_in_findings_only(tmp_path: Path) -> None:
     for _ in range(1500):
         data = bytearray(chance.choice(seeds))
         for _ in range(chance.randint(1, 6)):
-            data[chance.choice((chance.randrange(len(data)), chance.randrange(min(len(data), 600))))] = (
-                chance.randrange(256)
-            )
+            place = chance.choice((chance.randrange(len(data)), chance.randrange(min(len(data), 600))))
+            data[place] = chance.randrange(256)
         path.write_bytes(data[: len(data) - chance.choice((0, 0, 0, chance.randrange(len(data))))])
         for finding in read(path, small)[1]:
             assert finding.code.startswith("SAF1")

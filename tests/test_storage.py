@@ -428,9 +428,8 @@ def test_exports_of_earlier_versions(root: Path, copied: Callable[[str], Path], 
 
     assert opened(root) == opened(folder)
     source, stored = (windows_of(path, seconds=0.5, target="multi-accdoa") for path in (root, folder))
-    assert all(
-        np.array_equal(source[n][part], stored[n][part]) for n in range(len(source)) for part in ("audio", "target")
-    )
+    for part in ("audio", "target"):
+        assert all(np.array_equal(source[n][part], stored[n][part]) for n in range(len(source)))
     with pytest.raises(UsageError, match="turn it into files first"):
         export(folder, tmp_path / "again", "webdataset")
     with pytest.raises(DataError, match="is not the file that was written"):  # it was changed here

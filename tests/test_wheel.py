@@ -81,12 +81,8 @@ def test_the_command_of_the_wheel_runs(wheel: Path, tmp_path: Path) -> None:
 
 def test_the_image_is_built_from_files_that_its_context_has() -> None:
     text = (ROOT / "Dockerfile").read_text("utf-8")
-    copied = [
-        name
-        for line in text.splitlines()
-        if line.startswith("COPY ") and "--from" not in line
-        for name in line.split()[1:-1]
-    ]
+    copies = [line for line in text.splitlines() if line.startswith("COPY ") and "--from" not in line]
+    copied = [name for line in copies for name in line.split()[1:-1]]
     ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
 
     assert [name for name in copied if not (ROOT / name).exists()] == []
