@@ -179,7 +179,7 @@ def pairs(sets: int, resamples: int, truth: SeldScore) -> None:
                 unit_of = units_of(one.clips, "clips")
                 draw = Resampling(resamples)
                 values = np.array([score.scores(np.ones((1, clips)))[0] for score in (one, two)])
-                trial = tested([one, two], values, draw, unit_of).take(slice(5))
+                trial = tested([one, two], values, draw, unit_of)
                 inside.append(held(*interval(trial.drawn[:, 1] - trial.drawn[:, 0], clips), change))
                 low_p.append(trial.p[0] < LEVEL)
             words = "as good" if not better else "better"

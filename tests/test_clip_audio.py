@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from seldio.conversion.clip_audio import cut
 from seldio.errors import SeldioError, UsageError
-from seldio.media.audio import Decoder, NotAudio, margin, resample
+from seldio.media.audio import Decoder, NotAudio, margin, probe, resample
 from seldio.schema.qa import Item
 
 PATH = "foa_dev/dev-train-sony/fold3_room21_mix001.wav"
@@ -225,11 +226,12 @@ def test_only_the_part_that_is_needed_is_read(tmp_path: Path) -> None:
 
     file = record(tmp_path, tones(24_000, 10.0))
     stream = Counting(file.read_bytes())
-    part = Decoder(stream).read(120_000, 2_400)
-    assert part.shape == (4, 2_400)
+    decoder = Decoder(stream, probe(stream), threading.RLock())
+    part = np.empty((4, 2_400), np.float32)
+    decoder.fill(120_000, part)
     np.testing.assert_allclose(part, tones(24_000, 0.1, 5.0), atol=1 / 32768)
     assert stream.total < 100_000 < len(stream.getvalue())
     with pytest.raises(NotAudio):
-        Decoder(stream).read(300_000, 1)
+        decoder.fill(300_000, part)
     with pytest.raises(NotAudio):
-        Decoder(io.BytesIO(b"text"))
+        probe(io.BytesIO(b"text"))

@@ -256,7 +256,6 @@ def test_the_signature_is_that_of_every_element(dataset: Any) -> None:
         ({"items": True, "hop": 1}, "no hop"),
         ({"dtype": "float64"}, "unknown dtype 'float64'; choose from float32, int16"),
         ({"rate": 0}, "rate=0: choose samples per second from 1"),
-        ({"label_cache": -1}, "label_cache=-1: choose a number of clips, or None for all"),
     ],
 )
 def test_options_that_make_no_sense(dataset: Any, options: dict[str, Any], message: str) -> None:

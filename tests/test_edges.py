@@ -417,6 +417,6 @@ def test_keywords_of_before_are_those_of_now(here: Path) -> None:
         with pytest.raises(UsageError, match="which cannot be joined with"):
             seldio.score(labels, labels, **options)
     with pytest.raises(UsageError, match='intervals="jackknife" is of seldio score'):
-        seldio.compare(labels, labels, jackknife=True)
+        seldio.compare([labels, labels], labels, jackknife=True)
     with pytest.raises(TypeError, match="unexpected keyword argument 'wide'"):
         seldio.score(labels, labels, wide=True)

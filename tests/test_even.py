@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 def drawn(answers: list[int], claims: list[list[str]] | None = None) -> list[Lot]:
     """Return a lot for each answer, or for the options of each question, the right one first."""
     options = [tuple((claim,) for claim in question) for question in claims or [[]] * len(answers)]
-    return [Lot("t", answer, hashed(n), True, (), options[n]) for n, answer in enumerate(answers)]
+    return [Lot("t", answer, hashed(n), True, options[n]) for n, answer in enumerate(answers)]
 
 
 pairs = st.lists(st.sampled_from(list(itertools.permutations("abcd", 2))), min_size=1, max_size=60)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,13 @@ from seldio.scores.judge import (
     token_for,
 )
 
-SCHEMA = ReplySchema("test", {"right": {"type": "boolean"}, "score": {"type": "integer", "enum": [0, 1, 2]}})
+
+def wrong(verdict: Mapping[str, Any]) -> list[str]:
+    right = isinstance(verdict.get("right"), bool) and type(verdict.get("score")) is int and verdict["score"] < 3
+    return [] if right else ["right or score is odd"]
+
+
+SCHEMA = ReplySchema("test", {"right": {"type": "boolean"}, "score": {"type": "integer", "enum": [0, 1, 2]}}, wrong)
 TAG = re.compile(r'its "request" is "([0-9a-f]{12})"')
 SECRET = "sk-very-secret-0123456789"
 
@@ -325,24 +331,6 @@ def test_malformed_replies_are_no_verdict(serve: Serve, lie: str, tmp_path: Path
     assert 5 == len(server.calls)
 
 
-def test_a_judge_that_says_nothing_useful_is_not_paid_for_ever(serve: Serve, tmp_path: Path) -> None:
-    server, path = serve(lambda call: completion("I like cheese.")), tmp_path / "c.sqlite"
-    made = []
-    for _ in range(5):
-        before = len(server.calls)
-        (reply,), asked = ask(server, cache=path)
-        made.append(len(server.calls) - before)
-    assert [2, 2, 2, 0, 0] == made
-    assert (None, True, "I like cheese.") == (reply.verdict, reply.cached, reply.text)
-    assert (1, 1) == (asked.tally.counts["no_verdict"], asked.tally.counts["cached"])
-    assert any("gave up after 3 runs" in str(row[0]) for row in asked.tally.table().rows)
-    with judge(server, cache=path) as planned:
-        assert 0 == planned.plan(requests(1)).calls
-    server.script = good
-    assert ask(server, cache=path, again=True)[0][0].verdict is not None
-    assert ask(server, cache=path)[0][0].verdict is not None
-
-
 TOLERATED: dict[str, Callable[[str], str]] = {
     "fence": lambda verdict: f"```json\n{verdict}\n```",
     "words around": lambda verdict: f"Here is my verdict:\n\n{verdict}\n\nI hope this helps!",
@@ -526,8 +514,8 @@ def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path
     asked = judge(server, cache=path, concurrency=1)
     keep = asked.cache.keep
 
-    def interrupted(*entry: Any, **state: Any) -> None:
-        keep(*entry, **state)
+    def interrupted(*entry: Any) -> None:
+        keep(*entry)
         if stop.is_set():
             stop.clear()
             raise KeyboardInterrupt
@@ -644,6 +632,16 @@ def test_a_judge_decides_what_stays_unread_of_replies_with_options(serve: Serve,
     assert [1 / 3, 2 / 3] == [alone.overall["read"], judged.overall["read"]]
     assert alone.overall["accuracy"] == judged.overall["accuracy"]
     assert 2 == len(server.calls)
+    for odd in (4, -1, 1.0, True, "2"):
+        server.script = lambda call, odd=odd: completion(json.dumps({"request": call.tag, "option": odd}))
+        assert 1 / 3 == seldio.score(**given, **judge).overall["read"]
+    settings = {"max_tokens": "77", "temperature": "0.5", "json": "no", "again": "yes", "timeout": "5", "retries": "0"}
+    report = seldio.score(**given, **judge, judge_set=settings)
+    sent = server.calls[-1].body
+    assert (77, 0.5, False) == (sent["max_tokens"], sent["temperature"], "response_format" in sent)
+    counts = dict(report.table("judge").rows)
+    assert (2, 2) == (counts["asked"], counts["no_verdict"])
+    assert report.notices[0].text.startswith("2 of 2 replies of the judge were refused")
 
 
 @pytest.mark.parametrize("options", [{"concurrency": 0}, {"timeout": float("nan")}, {"retries": -1}, {"temperature": 3}, {"max_tokens": 0}, {"model": " "}])  # fmt: skip

@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio import formats
-from seldio.answers.matching import after_answer_word, exact_match, letter_of, passing, same_text, string_match
+from seldio.answers.matching import after_answer_word, exact_match, letter_of, same_text, string_match
 from seldio.errors import DataError
 from seldio.findings import raise_errors
 from seldio.reports.tables import ScoreReport
@@ -152,12 +152,7 @@ def test_each_way_of_counting() -> None:
         "letter_by_look": 0.7, "read": 0.8, "chance": 0.25,
     }  # fmt: skip
     assert rows(report, "overall")["people, as published"]["exact_match"] == 0.9497
-    assert names(report) == {
-        "white-space": True, "text-around": True, "answer-word": True, "cyrillic-letters": True, "blank-line": True,
-        "empty": False,
-    }  # fmt: skip
-    told = next(notice.text for notice in report.notices if notice.name == "cyrillic-letters")
-    assert "1 of which look right and 1 are right if А, Б, В, Г" in told
+    assert names(report) == {"only-read": True, "cyrillic-letters": True}
     assert report.verdict == (
         "The number of MERA and of its paper is exact: 20.0 %. stripped, ОТВЕТ, letter, by look, as read are "
         "other readings of the same replies, and no published numbers."
@@ -177,8 +172,6 @@ def test_groups() -> None:
         "scenes": 0.5,
     }
     assert {name: row["items"] for name, row in rows(report, "knowledge").items()} == {"common": 1, "not given": 2}
-    assert {name: row["chance"] for name, row in rows(report, "options").items()} == {"2": 0.5, "4": 0.25}
-    assert {name: row["items"] for name, row in rows(report, "instruction").items()} == {"01: one": 2, "02: two": 1}
     assert report.overall["chance"] == pytest.approx(1 / 3)
 
 
@@ -194,8 +187,6 @@ def test_real_records(shared: Path) -> None:
     items = published(shared / "data/ruenvaqa/records.jsonl")
     report = score(items, said(**{"24": "C", "1": CYRILLIC_VE}), profile="ruenvaqa")
     assert (report.overall["exact_match"], report.overall["letter_by_look"]) == (0.5, 1.0)
-    told = next(notice.text for notice in report.notices if notice.name == "cyrillic-letters")
-    assert "the instructions of 1 question " in told
 
 
 @pytest.mark.parametrize(
@@ -219,7 +210,7 @@ def test_what_does_not_fit(items: list[Item], predictions: list[Prediction], mes
 def test_missing_ones_count_as_wrong_where_they_are_allowed() -> None:
     report = score([item("1"), item("2", "")], said(**{"1": "B", "9": "B"}), allow_missing=True, profile="ruenvaqa")
     assert report.overall["exact_match"] == 0.5
-    assert names(report) == {"missing": True, "odd-answer": True, "surplus": False}
+    assert names(report) == {"missing": True, "answer-not-an-option": True, "surplus": False}
 
 
 def test_the_last_of_several_counts() -> None:
@@ -247,7 +238,6 @@ def test_string_match() -> None:
     assert not string_match("man or woman", "Man", options)
     assert not string_match("", "Man", options)
     assert not string_match("(A) Man", "Man", ["Man", "A woman"])  # the label is a word of a wrong option
-    assert passing("dog then cat", ["dog then cat", "cat then dog", "dog"]) == ["cat then dog"]
 
 
 def test_same_text() -> None:
@@ -270,17 +260,14 @@ def test_each_way_of_reading_a_choice() -> None:
     assert shares == pytest.approx({name: report.overall[name] for name in shares})
     assert names(report) == {"missing": True, "letter-alone": True, "only-read": True}
     tables = {table.name for table in report.tables}
-    assert tables == {"overall", "replies", "assumptions", "task", "category", "difficulty", "options", "intervals"}
+    assert tables == {"overall", "replies", "assumptions", "task", "category", "difficulty", "intervals"}
 
 
 def test_odd_questions_are_told() -> None:
     questions = (("1", ["Man", "Man", "Dog"], "Man"), ("2", ["a b", "b a"], "a b"), ("3", ["x", "y"], "z"))
     report = score([choice(*each) for each in questions], said(**{"1": "B", "2": "b a", "3": "z"}))
     assert report.overall["letter"] == pytest.approx(1 / 3)
-    assert names(report) == {
-        "repeated-options": False, "same-words": True, "answer-not-an-option": True, "letter-alone": True,
-        "only-read": True,
-    }  # fmt: skip
+    assert names(report) == {"answer-not-an-option": True, "letter-alone": True, "only-read": True}
 
 
 def test_nothing_predicted_is_not_defined() -> None:
@@ -294,7 +281,6 @@ def test_mmau(shared: Path) -> None:
     items = published(shared / "data/mmau/mmau-test-mini.json")
     right = score(items, [Prediction(id=row.id, prediction=row.answer) for row in items], profile="mmau")
     assert (right.overall["accuracy"], right.overall["exact"]) == (1, 1)
-    assert "27 questions with an option that appears twice, in 16 of them the right one" in right.notices[0].text
     letters = ["ABCDEFGH"[(row.options or []).index(row.answer or "")] for row in items]
     by_letter = [Prediction(id=row.id, prediction=letter) for row, letter in zip(items, letters, strict=True)]
     report = score(items, by_letter, profile="mmau")

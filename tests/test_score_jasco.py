@@ -228,18 +228,17 @@ def test_the_reading_asked_for_stands_first() -> None:
 @pytest.mark.parametrize(
     ("name", "judge_text", "official_best", "corrected_best", "part"),
     [
-        ("stale-rating", "**Rating:** 0\nOrientation: Good", 2 / 80, 0.0, "rating of the row before"),
-        ("misread-rating", "Rating: 1.0\nOrientation: Good", 0.0, 1 / 80, "looks for any 0"),
-        ("misread-rating", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "2 (out of 10)"),
+        ("misread-by-eval.py", "**Rating:** 0\nOrientation: Good", 2 / 80, 0.0, "that of the row before"),
+        ("misread-by-eval.py", "Rating: 1.0\nOrientation: Good", 0.0, 1 / 80, "takes any 0"),
+        ("misread-by-eval.py", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "takes any 0"),
         ("other-scale", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "out of 10"),
         (
-            "quoted-orientation",
+            "misread-by-eval.py",
             "Not Orientation: Neither.\nRating: 2\nOrientation: Good",
             0.0,
             2 / 80,
             "Neither before",
         ),
-        ("second-call", "Rating: 2\n**Orientation:** Good", 2 / 80, 2 / 80, "asks its judge for again"),
         ("no-verdict", "Rating: 2\nOrientation: who knows", 0.0, 0.0, "were each a 2, best-mean would be 0.025"),
         ("no-verdict", "Rating: 3\nOrientation: Good", 0.0, 0.0, "item 5"),
     ],
@@ -254,9 +253,9 @@ def test_faults_are_named_with_both_numbers(
     assert corrected_best == pytest.approx(both["corrected"]["best_mean"])
     assert part in notice(report, name)
     assert "item 5" in notice(report, name) or name == "other-scale"
-    if name != "second-call" and name != "other-scale" and name != "no-verdict":
+    if name == "misread-by-eval.py":
         assert f"eval.py {official_best:.3f}, corrected {corrected_best:.3f}" in notice(report, name)
-    assert next(each.grave for each in report.notices if each.name == name) is (name != "second-call")
+    assert next(each.grave for each in report.notices if each.name == name)
 
 
 def test_a_crash_of_eval_py_is_named() -> None:
@@ -272,8 +271,8 @@ def test_a_crash_of_eval_py_is_named() -> None:
 def test_texts_that_are_nan_to_pandas() -> None:
     found = whole({"1": ["None"], "2": [text(2, "Both")]})
     report = score(found)
-    assert {"nan-text", "crash", "no-verdict"} == names(report)
-    assert "eval.py ends with TypeError" in notice(report, "nan-text")
+    assert {"crash", "no-verdict"} == names(report)
+    assert "eval.py ends with TypeError" in notice(report, "crash")
 
 
 @pytest.mark.parametrize(

@@ -183,8 +183,8 @@ def test_a_table_with_a_signature_can_be_ranked(labels: dict[str, Path], tmp_pat
     for number, report in enumerate([seldio.score(labels["pred"], labels["ref"], **FORMATS), *answers]):
         text = "".join(render([report], "csv"))
         assert {len(row) for row in csv.reader(text.splitlines())} == {9}
-        (tmp_path / f"{number}.csv").write_text(text)
-    assert seldio.rank(tmp_path / "0.csv").table().rows[0][1] == 1
+        (tmp_path / f"{number}.json").write_text(report.to_json())
+    assert seldio.rank(tmp_path / "0.json").table().rows[0][1] == 1
 
 
 AWKWARD = ScoreReport("a_b", "p", "t", "o", (

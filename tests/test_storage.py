@@ -145,8 +145,7 @@ def test_questions_stand_beside_their_clip(tmp_path: Path) -> None:
 
 
 def test_tar_members_stand_together_and_hold_no_time(kinds: dict[str, Path]) -> None:
-    out, manifest = kinds["webdataset"], Manifest.load(kinds["webdataset"])
-    with tarfile.open(out / "data/train-00000-of-00001.tar") as tar:
+    with tarfile.open(kinds["webdataset"] / "data/train-00000-of-00001.tar") as tar:
         members = tar.getmembers()
         record = json.loads(tar.extractfile("fold3_room4_mix001.json").read())  # type: ignore[union-attr]
 
@@ -157,9 +156,6 @@ def test_tar_members_stand_together_and_hold_no_time(kinds: dict[str, Path]) -> 
     assert {(m.mtime, m.uid, m.gid, m.uname, m.mode) for m in members} == {(0, 0, 0, "", 0o644)}
     assert record["room"] == 4
     assert record["files"]["foa.wav"] == "foa_dev/dev-train-tau/fold3_room4_mix001.wav"
-    index = json.loads((out / "index.json").read_bytes())
-    sizes = {file.name: (file.rows, file.bytes) for file in manifest.files}
-    assert [(s["nsamples"], s["filesize"]) for s in index["shardlist"]] == [sizes[s["url"]] for s in index["shardlist"]]
 
 
 def test_a_split_that_cannot_tell_its_types_is_told_in_parquet(root: Path, tmp_path: Path) -> None:
@@ -182,7 +178,6 @@ def test_another_export_takes_the_place_of_a_finished_one(root: Path, tmp_path: 
     done = invoke(*command)
 
     assert 0 == done.exit_code, done.output
-    assert "8 files of an earlier export replaced: data/test-00000-of-00002.parquet" in done.output
     assert shown_contents(tmp_path / "out").keys() - {"mine.txt"} == {
         "manifest.json", "other/LICENSE", "other/questions.jsonl",
         *(f"{top}/{split}-00000-of-00001.parquet" for top in ("data", "labels") for split in ("train", "test")),
@@ -430,8 +425,6 @@ def test_exports_of_earlier_versions(root: Path, copied: Callable[[str], Path], 
     source, stored = (windows_of(path, seconds=0.5, target="multi-accdoa") for path in (root, folder))
     for part in ("audio", "target"):
         assert all(np.array_equal(source[n][part], stored[n][part]) for n in range(len(source)))
-    with pytest.raises(UsageError, match="turn it into files first"):
-        export(folder, tmp_path / "again", "webdataset")
     with pytest.raises(DataError, match="is not the file that was written"):  # it was changed here
         seldio.convert(folder, tmp_path / "back", "files")
 

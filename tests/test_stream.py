@@ -112,9 +112,10 @@ def test_batches_are_the_same_with_any_number_of_workers(
         data: Any = types.SimpleNamespace(get_worker_info=lambda info=info: info)
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(sys.modules, "torch.utils.data", data)
-            iterator = iter(batches)
+            part = batches.shard(1, 0)
+            iterator = iter(part)
             head = [batch.tolist() for batch in islice(iterator, rounds)]
-            shares.append(head + _resumed(json.loads(json.dumps(batches.state_dict())), batches.map(np.ndarray.tolist)))
+            shares.append(head + _resumed(json.loads(json.dumps(part.state_dict())), part.map(np.ndarray.tolist)))
     assert expected == [batch for turn in zip_longest(*shares) for batch in turn if batch is not None]
     assert len(batches) == len(expected)
 
@@ -140,8 +141,6 @@ def test_shards_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
 def test_torch_is_asked_where_it_is_imported_and_not_imported_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Stream(range(12))
     monkeypatch.delitem(sys.modules, "torch.utils.data", raising=False)
-    with pytest.raises(UsageError, match="import torch"):
-        stream.torch()
     registered: list[type] = []
     worker = types.SimpleNamespace(num_workers=3, id=1, dataset=stream)
     iterable = types.SimpleNamespace(register=registered.append)
@@ -154,8 +153,26 @@ def test_torch_is_asked_where_it_is_imported_and_not_imported_otherwise(monkeypa
 
     assert [3, 9] == list(stream)
     assert [1, 4, 7, 10] == list(stream.shard(1, 0))  # workers still share what their process has
-    assert stream is stream.torch()
     assert {Stream} == set(registered)
+
+
+def test_a_worker_that_stays_does_not_go_through_the_order_of_its_last_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, shuffled = Stream(range(12)), Stream(range(12), seed=1)
+    first = list(shuffled)
+    data: Any = types.SimpleNamespace(get_worker_info=lambda: worker)
+    monkeypatch.setitem(sys.modules, "torch.utils.data", data)
+    worker = types.SimpleNamespace(num_workers=1, id=0, dataset=plain)
+
+    assert list(plain) == list(plain)
+    iterator = iter(shuffled)
+    head = [next(iterator) for _ in range(3)]
+    assert first == head + _resumed(shuffled.state_dict(), shuffled)
+    with pytest.raises(
+        UsageError, match=r"a worker .* second pass .*persistent_workers=False, or let the loader shuffle"
+    ):
+        list(shuffled)
+    shuffled.set_epoch(1)
+    assert sorted(first) == sorted(shuffled)
 
 
 @pytest.mark.parametrize("library", ["datasets", "accelerate"])

@@ -26,6 +26,7 @@ from seldio.data.index import media_of
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.media import video_writing as copies
 from seldio.media.audio import NotAudio, write_wav
+from seldio.media.recording import Recording
 from seldio.media.video import NotVideo, Video
 from seldio.viewer import page as page_module
 from seldio.viewer.page import Page, embedded, side
@@ -248,8 +249,8 @@ def test_nothing_in_the_page_leads_out_and_its_policy_knows_script_and_style_by_
 
 @pytest.mark.parametrize(("azimuth", "louder"), [(90, 0), (-90, 1)])
 def test_a_source_on_the_left_is_heard_on_the_left(tmp_path: Path, azimuth: float, louder: int) -> None:
-    with wav(tmp_path / "a.wav", tone(azimuth)).open("rb") as stream:
-        copy = heard(copies.copy(copies.sound(stream, "foa"), None))
+    recording = Recording(wav(tmp_path / "a.wav", tone(azimuth)))
+    copy = heard(copies.copy(copies.sound(recording, "foa"), None))
     power = (copy**2).mean(axis=1)
 
     assert power[louder] > 1e4 * power[1 - louder]
@@ -258,8 +259,8 @@ def test_a_source_on_the_left_is_heard_on_the_left(tmp_path: Path, azimuth: floa
 
 @pytest.mark.parametrize(("frames", "rate"), [(100_000, 4_000_000), (4, 192_000), (0, 8_000)])
 def test_what_cannot_be_played_is_refused(tmp_path: Path, frames: int, rate: int) -> None:
-    with wav(tmp_path / "a.wav", np.zeros((1, frames)), rate).open("rb") as stream, pytest.raises(NotAudio):
-        copies.sound(stream)
+    with pytest.raises(NotAudio):
+        copies.sound(Recording(wav(tmp_path / "a.wav", np.zeros((1, frames)), rate)))
 
 
 def test_the_copy_of_a_video_keeps_its_clock(tree: Path) -> None:

@@ -40,9 +40,7 @@ def make(
     between: int = 2,
     size: tuple[int, int] = (192, 96),
     rotation: int | None = None,
-    pix_fmt: str = "yuv420p",
     muxing: dict[str, str] | None = None,
-    pictures: Sequence[int] | None = None,
     sound: tuple[float, int] | None = None,
     into: Path | None = None,
     **options: str,
@@ -54,10 +52,8 @@ def make(
         time_base: seconds; one picture by default.
         gop: pictures from one key picture to the next.
         between: the most B pictures in a row.
-        pix_fmt: of the encoder.
         rotation: degrees, counter-clockwise, by which players turn it.
         muxing: options of the container.
-        pictures: the number that each picture carries; its own by default, -1 for a black picture.
         sound: seconds and channels of a sound inside of it (AAC).
         into: a file to make it in; those of the muxer that read what was written need one.
         **options: of the encoder.
@@ -66,7 +62,7 @@ def make(
     width, height = size
     with av.open(out if into is None else str(into), "w", format=container, container_options=muxing or {}) as file:
         stream: Any = file.add_stream(codec, rate=rate, options=options)
-        stream.width, stream.height, stream.pix_fmt = width, height, pix_fmt
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         stream.codec_context.gop_size, stream.codec_context.max_b_frames = gop, between
         stream.codec_context.time_base = base
         if rotation is not None:
@@ -76,9 +72,7 @@ def make(
             heard.layout = _LAYOUTS[sound[1]]
         gray = np.full((height // 2, width), 128, np.uint8)
         for at in range(frames):
-            shown = at if pictures is None else pictures[at]
-            luma = np.full((height, width), 16, np.uint8) if shown < 0 else bars(shown, width, height)
-            frame = av.VideoFrame.from_ndarray(np.concatenate([luma, gray]), format="yuv420p")
+            frame = av.VideoFrame.from_ndarray(np.concatenate([bars(at, width, height), gray]), format="yuv420p")
             frame.pts, frame.time_base = at if stamps is None else stamps[at], base
             file.mux(stream.encode(frame))
         file.mux(stream.encode())
@@ -90,21 +84,21 @@ def make(
 _LAYOUTS = {1: "mono", 2: "stereo", 4: "4.0"}
 
 
-def _encoded(stream: Any, seconds: float, channels: int, level: float = 0.1) -> list[Any]:
+def _encoded(stream: Any, seconds: float, channels: int) -> list[Any]:
     """Packets of noise."""
-    wave = np.random.default_rng(1).normal(0, level, (channels, round(24_000 * seconds))).astype(np.float32)
+    wave = np.random.default_rng(1).normal(0, 0.1, (channels, round(24_000 * seconds))).astype(np.float32)
     frame = av.AudioFrame.from_ndarray(wave, format="fltp", layout=_LAYOUTS[channels])
     frame.rate, frame.pts, frame.time_base = 24_000, 0, Fraction(1, 24_000)
     return [*stream.encode(frame), *stream.encode(None)]
 
 
-def recording(seconds: float = 1.0, channels: int = 4, container: str = "mp4", level: float = 0.1) -> bytes:
-    """A file with AAC and without pictures, noise of *level* (1 is full scale)."""
+def recording(seconds: float = 1.0, channels: int = 4) -> bytes:
+    """An MP4 file with AAC and without pictures."""
     out = io.BytesIO()
-    with av.open(out, "w", format=container) as file:
+    with av.open(out, "w", format="mp4") as file:
         stream: Any = file.add_stream("aac", rate=24_000)
         stream.layout = _LAYOUTS[channels]
-        file.mux(_encoded(stream, seconds, channels, level))
+        file.mux(_encoded(stream, seconds, channels))
     return out.getvalue()
 
 

@@ -561,7 +561,7 @@ def score(
         join: answers: match predictions by id (strict), those without ids by their order, or as SO-Bench's official
             program does.
         offline: answers: how SO-Bench is decided without a judge.
-        items: answers: write each reply to this file (.jsonl or .csv) with what was read in it, by which layer, and its
+        items: answers: write each reply to this file (.jsonl) with what was read in it, by which layer, and its
             verdict, the most doubtful first.
         judge: judge: the language model that decides free-text answers, by its name on the server. In Python also a
             :class:`~seldio.scores.judge.Judging`.
@@ -581,7 +581,7 @@ def score(
         DataError: predictions and reference do not fit together.
         SeldioError: the judge cannot be reached.
     """
-    from seldio.reports.tables import Notice, ScoreReport, worst_first
+    from seldio.reports.tables import worst_first
     from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
     from seldio.scores.resampling import Intervals
 
@@ -615,16 +615,10 @@ def score(
     }
     tables = {"by_clip": table in ("clips", "all"), "errors": table in ("errors", "confusions", "all")}
     if holds_answers(predictions, profile, formats["format"]):
-        from seldio.scores.answers import AnswerOptions, plan_answers, score_answers
+        from seldio.scores.answers import AnswerOptions, score_answers
 
-        options = _record(AnswerOptions, offered, tables)
-        if dry_run:
-            plan = Notice("dry-run", plan_answers(predictions, reference, options, **formats))
-            return ScoreReport(
-                str(getattr(predictions, "path", predictions)), profile or "", "a dry run", "", (), (plan,)
-            )
-        report = score_answers(predictions, reference, options, **formats)
-        return report if sort is None else worst_first(report, sort)
+        report = score_answers(predictions, reference, _record(AnswerOptions, offered, tables), **formats)
+        return report if sort is None or dry_run else worst_first(report, sort)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(predictions, reference)
@@ -714,10 +708,9 @@ def compare(
     split: str | None = None,
     allow_missing: bool = False,
     force: bool = False,
-    against: Literal["all", "first", "best"] = "all",
+    against: Literal["all", "first"] = "all",
     lead: str | None = None,
     intervals: str | Intervals | None = None,
-    most: int = 10,
     threshold: Mapping[str, float] = NOTHING,
     average: Literal["macro", "micro"] | None = None,
     onscreen: bool = False,
@@ -727,15 +720,15 @@ def compare(
     judgements: Sequence[Path] | Path = (),
     items: Path | None = None,
 ) -> ScoreReport:
-    """Compare systems on the same clips or questions: differences with intervals, tests, ranks, and where they differ.
+    """Compare systems on the same clips or questions: differences with intervals, tests and ranks.
 
     All systems are scored on the same resamples of clips, so that their differences are paired. Intervals are of 95 %
     (bootstrap), p-values two-sided (clips change sides between two systems). One measure, the lead, decides which
     system is better; the others have Holm's correction. The same files and seed give the same report.
 
     Args:
-        systems: the predictions of each system: label files, or a file of answers. A single one gets intervals, next to
-            those of the official jackknife. In Python also DataFrames, Arrow tables or lists of dicts.
+        systems: the predictions of each system: label files, or a file of answers. In Python also DataFrames, Arrow
+            tables or lists of dicts.
         reference: the labels, or the questions with their answers.
         profile: the scoring profile; chosen by the data by default.
         format: the format of the predictions; detected from their content by default.
@@ -745,12 +738,11 @@ def compare(
         split: only the clips of this split of the reference, as in :func:`score`.
         allow_missing: compare the clips or questions that all have, and list the missing ones.
         force: score labels and predictions even if they have errors.
-        against: which pairs to compare: all, or each system with the first or the best.
+        against: which pairs to compare: all, or each system with the first.
         lead: the measure whose test decides which system is better, chosen before the numbers are seen; by default
             SELD, of energy maps mAP, of answers the first measure.
         intervals: how intervals and tests are computed: ``bootstrap=10000`` resamples and permutations, ``over=clips``,
             of labels also ``over=rooms`` with all their clips, ``seed=0``; separated by commas.
-        most: how many of the clips or questions that differ most are listed.
         threshold: maximum error, as in :func:`score`.
         average: labels: average over classes (macro) or over all events (micro); the profile's first by default.
         onscreen: labels: require matching on-screen flags.
@@ -759,11 +751,10 @@ def compare(
         offline: answers: how SO-Bench is decided without a judge.
         judgements: answers: a file of judgements from an external judge for each system, in their order. May be
             repeated.
-        items: answers: write the questions on which the systems differ to this file (.jsonl or .csv).
+        items: answers: write the questions on which the systems differ to this file (.jsonl).
 
     Returns:
-        Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``; of answers
-        ``questions``, and one for each grouping, such as ``task``; and notices about them.
+        Tables: ``overall``, ``differences``, ``tests`` and ``ranks``; and notices about them.
 
     Raises:
         InvalidData: a file has an error.
@@ -774,10 +765,10 @@ def compare(
     from seldio.scores.resampling import Intervals
 
     several = _each(systems)
-    names = [f"system {number}" if len(several) > 1 else "predictions" for number in range(1, len(several) + 1)]
+    names = [f"system {number}" for number in range(1, len(several) + 1)]
     paths = [_in_memory(system, name, fields is not None) for system, name in zip(several, names, strict=True)]
-    if not paths:
-        raise UsageError("there are no systems to compare")
+    if len(paths) < 2:
+        raise UsageError("two systems or more can be compared; --intervals of seldio score is for one")
     reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
     formats = {
         "format": _own_keys(fields, format),
@@ -803,7 +794,7 @@ def compare(
         "profile": profile,
         "judgements": () if answered else tuple(_paths(judgements)),
     }
-    common: Any = {"against": against, "lead": lead, "most": most, **formats}
+    common: Any = {"against": against, "lead": lead, **formats}
     if answered:
         from seldio.scores.answers import AnswerOptions
         from seldio.scores.comparison.answers import compare_answers
@@ -1020,17 +1011,17 @@ def _paths(given: Path | Sequence[Path]) -> list[str]:
 def diff(
     old: Path, new: Path, *, format: str | None = None, new_format: str | None = None, force: bool = False
 ) -> Difference:
-    """Compare two versions of labels, questions or predictions; of folders that hold several of these, each of them.
+    """Compare two versions of labels, questions or predictions.
 
     A change that explains whole clips (mirrored, turned, shifted in time, another unit) is named once; events of labels
-    are then followed from one version to the other: turned, moved, re-timed, renamed, joined, split, added, dropped.
+    are then followed from one version to the other: turned, moved, re-timed, renamed, added, dropped.
     Rows of questions and predictions belong together by their ids, or by recording and question.
 
     Args:
         old: labels, questions or predictions: a file, folder, archive or ``-`` for standard input.
         new: the new version of them, in the same forms.
         format: the format of the old version, and of the new one unless *new_format* is given; detected by default.
-            Where labels and questions lie together, only that kind is compared.
+            Needed where labels and questions lie together: only that kind is compared.
         new_format: the format of the new version.
         force: compare labels even if they have errors.
 
@@ -1041,7 +1032,7 @@ def diff(
     Raises:
         InvalidData: a file has an error.
         UnknownFormat: a format cannot be detected.
-        UsageError: the two versions hold different kinds of data.
+        UsageError: the two versions hold different kinds of data, or each several.
         DataError: the two versions have nothing in common.
     """
     from seldio.differences.report import difference

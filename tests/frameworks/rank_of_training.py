@@ -55,7 +55,7 @@ elif library == "transformers":  # its Trainer: likewise
             remove_unused_columns=False, dataloader_num_workers=workers, max_steps=11 // int(os.environ["WORLD_SIZE"]),
             disable_tqdm=True,
         )  # fmt: skip
-        stream = windows.stream(seed=1, split=True).shard(1, 0).torch()
+        stream = windows.stream(seed=1, split=True).shard(1, 0)
         Trainer(Network(), settings, train_dataset=stream, data_collator=partial(collate, tensors=True)).train()
 else:  # Lightning leaves streams as they are, and stops at len(loader): the stream by rank and worker, in batches
     import lightning

@@ -46,19 +46,17 @@ def test_workers_read_an_archive(root: Path, tmp_path: Path, keys: Keys, kind: s
 
 
 @pytest.mark.parametrize(("start", "stateful"), [("fork", False), ("fork", True), ("spawn", False)])
-def test_workers_that_stay_have_a_new_order_each_epoch(windows: Any, start: str, stateful: bool) -> None:
+def test_workers_that_stay_do_not_repeat_the_order_of_their_first_epoch(
+    windows: Any, keys: Keys, start: str, stateful: bool
+) -> None:
     kind = pytest.importorskip("torchdata.stateful_dataloader").StatefulDataLoader if stateful else data.DataLoader
     stream = windows.stream(seed=4)
     loader = kind(stream, batch_size=4, num_workers=2, persistent_workers=True, multiprocessing_context=start)
 
-    orders = []
-    for epoch in (0, 1, 2, 1):
-        stream.set_epoch(epoch)
-        orders.append(_all(loader))
-        again = windows.stream(seed=4)
-        again.set_epoch(epoch)
-        assert orders[-1] == _all(data.DataLoader(again, batch_size=4, num_workers=2))
-    assert 3 == len(set(map(tuple, orders)))
+    assert sorted(keys) == sorted(_all(loader))
+    stream.set_epoch(1)
+    with pytest.raises(UsageError, match=r"set_epoch\(\) does not reach workers that stay"):
+        _all(loader)
 
 
 def test_a_data_set_that_reads_a_stream_says_who_splits(windows: Any, keys: Keys) -> None:
@@ -90,9 +88,7 @@ def test_a_loader_is_as_long_as_its_batches(stateful: bool) -> None:
 
 def test_workers_give_the_same_sound_with_all_options(dataset: Any, keys: Keys) -> None:
     pytest.importorskip("soxr", reason="soxr is not installed")
-    windows = dataset.windows(
-        seconds=0.2, target="rows", rate=1_500, dtype="int16", transform=_marked, label_cache=1
-    )  # fmt: skip
+    windows = dataset.windows(seconds=0.2, target="rows", rate=1_500, dtype="int16", transform=_marked)
     together = partial(seldio.data.collate, pad={"target": float("nan")}, tensors=True)
     expected = torch.stack([torch.from_numpy(window["audio"]) for window in windows])
 
@@ -129,18 +125,6 @@ dist.destroy_process_group()
         for rank in range(2)
     ]
     assert ["0 2 4 6 8", "1 3 5 7"] == [run.communicate(timeout=60)[0].strip() for run in runs]
-
-
-def test_torch_may_be_imported_after_the_stream_was_made() -> None:
-    code = """
-from seldio.data import Stream
-stream = Stream(range(5))
-import torch.utils.data
-assert not isinstance(stream, torch.utils.data.IterableDataset)  # torch remembers this
-print(*torch.utils.data.DataLoader(stream.torch(), batch_size=None))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "0 1 2 3 4" == done.stdout.strip()
 
 
 @pytest.fixture

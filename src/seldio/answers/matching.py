@@ -208,12 +208,6 @@ def same_text(prediction: str, answer: str) -> bool:
     return any(folded(part) == right for part in parts)
 
 
-def passing(answer: str, options: Sequence[str]) -> list[str]:
-    """Return the wrong options that :func:`string_match` takes for the answer: those of the same words, reordered."""
-    right = word_set(answer)
-    return [option for option in options if right and option != answer and word_set(option) == right]
-
-
 # --- word error rates of transcripts, as SO-Bench's program has them -------------------------------
 
 _OTHER = re.compile(r"[^\w\s']")

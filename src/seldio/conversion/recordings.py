@@ -16,9 +16,10 @@ from seldio.files import Entry, Source, atomic_write, in_the_way, open_source
 from seldio.files.entries import packed
 from seldio.files.names import is_lossless
 from seldio.findings import raise_errors
-from seldio.media.audio import Decoder, NotAudio, WrittenSound, probe_entry, write_blocks
+from seldio.media.audio import NotAudio, WrittenSound, probe_entry, write_blocks
 from seldio.media.encoding import encode
 from seldio.media.intensity import SHORT, ArrayHeard, array_heard, check_heard, renamed
+from seldio.media.recording import Recording
 from seldio.parallel import parallel_map
 from seldio.text import listed, plural, printable
 
@@ -139,10 +140,8 @@ def _converted(job: tuple[Entry, Path], to: Array, gain: float, out: Path | None
         if header.channels != 4:
             channels = plural(header.channels, "channel")
             raise DataError(f"{printable(entry.path)} has {channels}, but an array recording has 4")
-        with entry.open() as stream, Decoder(stream) as decoder, atomic_write(place, out) as written:
-            starts = range(0, header.frames, _BLOCK)
-            blocks = (decoder.read(start, min(_BLOCK, header.frames - start)) for start in starts)
-            louder = (block * 10 ** (gain / 20) for block in encode(blocks, header.rate, to))
+        with Recording(entry) as recording, atomic_write(place, out) as written:
+            louder = (block * 10 ** (gain / 20) for block in encode(recording.blocks(_BLOCK), header.rate, to))
             comment = f"seldio convert --to {to} --gain {gain:g} (dB)" if gain else ""
             return write_blocks(written, louder, header.rate, comment)
     except NotAudio as error:

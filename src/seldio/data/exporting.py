@@ -8,8 +8,8 @@ the features of the library ``datasets``.
 
 WebDataset has tar shards in which the files of a clip stand together under one key. ``data/SPLIT-00000-of-00001.tar``
 hold ``KEY.foa.wav``, ``KEY.mic.wav``, ``KEY.mp4``, the label file (``KEY.csv``) and ``KEY.json``, which tells what the
-clip is, its questions, and where each file came from. ``index.json`` lists the shards as the library wids does. Headers
-hold no time and no owner, so the same files give the same bytes.
+clip is, its questions, and where each file came from. Headers hold no time and no owner, so the same files give the
+same bytes.
 
 AudioFolder and VideoFolder are plain files, and a ``SPLIT/metadata.jsonl`` that has a line for each clip.
 ``file_name``, and ``mic_file_name`` for a second array, lead to the files next to it, and are the only columns that
@@ -17,9 +17,9 @@ AudioFolder and VideoFolder are plain files, and a ``SPLIT/metadata.jsonl`` that
 type Audio, so the video of a clip is named in a plain column ``video``, its path below the root. Labels are nested in
 the line, and lie in ``labels/`` as they were.
 
-The manifest is written first, with ``"finished": false``, and again when all files are there and open as the clips that
-they were made from. So a folder says that it is an export from its first file on, and one that was broken off is
-written again by the same call.
+The manifest is written first, with ``"finished": false`` and the names of all files, and again when these are there and
+open as the clips that they were made from. So a folder says from the first file on that it is an export, and which
+files another one may replace.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ import os
 import re
 import stat
 import tarfile
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -49,7 +48,7 @@ from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
 from seldio.data.arrow_tables import Events, conformed
 from seldio.data.index import ClipMedia, Index
-from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
+from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.files import Entry, atomic_write, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.exports import LIMITS, MANIFEST, SIZES, ExportFile, Manifest, original_files
 from seldio.files.names import suffix_of
@@ -68,14 +67,12 @@ from seldio.vocabularies import vocabulary
 
 #: Bytes of files in a row group of several clips: read whole for one of them in about a millisecond.
 GROUP_BYTES = 2_000_000
-#: Clips of a file of labels, and clips of which the metadata of a folder are made at a time.
-LABEL_CLIPS, LISTED_CLIPS = 10_000, 16
+#: Clips of a file of labels.
+LABEL_CLIPS = 10_000
 #: A file inside a table, as ``datasets`` stores recordings and videos.
 FILE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 #: The column of label files.
 LABELS = "label_file"
-#: What a class is called here, and in event tables.
-_CLASS = ("class", "class_id")
 #: Columns that tell what a clip is, from the clip table.
 FACTS = ("clip", "split", "array", "layout", "set", "site", "fold", "room", "mix")
 NUMBERS = frozenset({"fold", "room", "mix"})
@@ -87,10 +84,6 @@ ITEM = {
 KINDS = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
 #: Where files lie that are of no clip; they come back from there.
 OTHER = "other/"
-#: The list of shards, as the library wids has it.
-_SHARD_INDEX = "index.json"
-#: Names of files that a sentence has at most.
-_NAMED = 20
 
 
 def export(
@@ -119,7 +112,7 @@ def export(
         array: the array that is the column ``audio``; others have columns of their own.
         format: the format of the labels; found from their content if not given.
         force: export labels in which there are errors too, such as angles in radians or classes that do not exist.
-        overwrite: replace the files of a finished export in *out* that are as it wrote them.
+        overwrite: replace the files that the manifest of a finished export in *out* names.
 
     Raises:
         UsageError: there is nothing to export, the labels are of several class lists, or *out* cannot be used for it,
@@ -146,20 +139,6 @@ def export(
         elif not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips: kind 'files' copies it as it is")
         else:
-            stored = [entry for row in plan.rows for entry in row.files]
-            if any(entry.size < 0 for entry in stored):
-                raise UsageError(
-                    f"{printable(opened.path)} does not say how large its files are: turn it into files first (--to "
-                    "files)"
-                )
-            large = [entry for entry in stored if entry.size > LIMITS.file_bytes]
-            if large and kind == "parquet":
-                more = f", as have {len(large) - 1:,} others" if len(large) > 1 else ""
-                raise UsageError(
-                    f"{printable(large[0].path)} has {large[0].size / 1e9:.2f} GB{more}: a cell of a Parquet file "
-                    f"takes at most {LIMITS.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), "
-                    "which takes any size"
-                )
             if kind == "parquet":
                 parts = [*clip_shards(plan, shard_bytes), *label_shards(plan)]
             elif kind == "webdataset":
@@ -167,8 +146,8 @@ def export(
             else:
                 parts = folder_files(plan, kind)
             parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
-        written = _write_files(place, kind, parts, _earlier(place, overwrite), plan.on_disk)
-        manifest = dataclasses.replace(written, statistics=plan.statistics())
+        files = _write_files(place, kind, parts, overwrite, plan.on_disk)
+        manifest = Manifest(kind, files, plan.statistics())
         if kind != "files":
             _check_that_it_opens(plan, place, manifest)
         write_bytes(place / MANIFEST, manifest.to_json(), place)
@@ -197,32 +176,6 @@ def _rows_by_clip(index: Index, events: Events) -> dict[str, str]:
     except (InvalidData, UsageError):
         rows = dict.fromkeys(events, "labels that cannot be read")
     return dict.fromkeys(index.clips, "no labels") | rows
-
-
-# --- columns as the library ``datasets`` describes them --------------------------------------------------
-
-Feature = dict[str, Any]
-_DTYPES = {"double": "float64", "float": "float32", "halffloat": "float16"}
-
-
-def feature(kind: pa.DataType) -> Feature:
-    """Return how ``datasets`` describes a column of the Arrow type *kind* in JSON."""
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        return {"feature": feature(kind.value_type), "_type": "List"}
-    if pa.types.is_struct(kind):
-        return {field.name: feature(field.type) for field in kind}
-    if pa.types.is_dictionary(kind):
-        return feature(kind.value_type)
-    return {"dtype": _DTYPES.get(str(kind), str(kind)), "_type": "Value"}
-
-
-def features_metadata(schema: pa.Schema, columns: Mapping[str, Feature]) -> dict[bytes, bytes]:
-    """Return the metadata of a Parquet file in which ``datasets`` looks for the descriptions of all columns.
-
-    *columns* describes those by name of which the Arrow type says too little: recordings, videos, class numbers.
-    """
-    features = {field.name: columns.get(field.name) or feature(field.type) for field in schema}
-    return {b"huggingface": json.dumps({"info": {"features": features}}, ensure_ascii=False).encode()}
 
 
 # --- clips and their files -------------------------------------------------------------------------------
@@ -264,11 +217,12 @@ class ExportPlan:
     def __init__(self, index: Index, array: str) -> None:
         if array not in RECORDINGS:
             raise UsageError(f"unknown array {array!r}; choose from {', '.join(RECORDINGS)}")
-        self.index, self.array = index, array
+        self.index = index
         self.label_files = index.label_files
         #: The event tables by clip, read when the first one is asked for.
         self.events = index.events(self.label_files)
         self.rows: list[ClipRow] = []
+        splits: dict[str, list[ClipRow]] = {}
         keys: set[str] = set()
         for name, clip in index.clips.items():
             plain = key = re.sub(r"[^\w-]", "_", name, flags=re.ASCII)
@@ -286,35 +240,24 @@ class ExportPlan:
             labels, table_bytes = None if file is None else file.entry, 0
             if file is not None and file.shared and file.table is not None:
                 labels, table_bytes = None, file.table.nbytes
-            self.rows.append(ClipRow(name, key, clip, media, main, labels, table_bytes))
+            row = ClipRow(name, key, clip, media, main, labels, table_bytes)
+            self.rows.append(row)
+            paths = [entry.name for entry in (*row.files, *([file.entry] if file is not None else []))]
+            splits.setdefault(clip_split(clip, paths[0] if paths else name), []).append(row)
+        #: The rows by split, splits in alphabetical order.
+        self.splits = dict(sorted(splits.items()))
         taken = {entry.name for row in self.rows for entry in row.files}
         #: Files that are of no clip: questions, licences, tables of labels.
         self.others = [entry for entry in index.source if entry.name not in taken]
         #: Whether other processes can read the files of clips where they lie.
         self.on_disk = all(entry.on_disk for row in self.rows for entry in row.files)
-
-    @cached_property
-    def splits(self) -> dict[str, list[ClipRow]]:
-        """Return the rows by split, splits in alphabetical order."""
-        splits: dict[str, list[ClipRow]] = {}
-        for row in self.rows:
-            file = self.label_files.get(row.name)
-            paths = [entry.name for entry in (*row.files, *([file.entry] if file is not None else []))]
-            splits.setdefault(clip_split(row.clip, paths[0] if paths else row.name), []).append(row)
-        return dict(sorted(splits.items()))
-
-    @cached_property
-    def facts(self) -> tuple[str, ...]:
-        """Return the names in ``FACTS`` for which at least one clip has a value."""
-        filled = {field for row in self.rows for field, value in row.facts().items() if value is not None}
-        return tuple(field for field in FACTS if field in filled)
-
-    @cached_property
-    def media(self) -> tuple[str, ...]:
-        """Return the names of the columns of recordings and videos, ``audio`` first and ``video`` last."""
+        facts = {field for row in self.rows for field, value in row.facts().items() if value is not None}
+        #: The names in ``FACTS`` for which at least one clip has a value.
+        self.facts = tuple(field for field in FACTS if field in facts)
         order = {"audio": 0, "video": 2}
-        columns = {column for row in self.rows for column in row.media}
-        return tuple(sorted(columns, key=lambda column: (order.get(column, 1), column)))
+        media_columns = {column for row in self.rows for column in row.media}
+        #: The names of the columns of recordings and videos, ``audio`` first and ``video`` last.
+        self.media = tuple(sorted(media_columns, key=lambda column: (order.get(column, 1), column)))
 
     @cached_property
     def classes(self) -> list[str]:
@@ -334,6 +277,12 @@ class ExportPlan:
         return questions
 
     @cached_property
+    def event_schema(self) -> pa.Schema:
+        """Return the columns of events, the clip left out; class numbers have the type that ``datasets`` gives them."""
+        types = {field.name: field.type for field in self.events.schema if field.name != "clip"}
+        return pa.schema(types | ({"class_id": pa.int64()} if "class_id" in types else {}))
+
+    @cached_property
     def schema(self) -> pa.Schema:
         """Return the columns for which at least one clip has a value, with their Arrow types."""
         fields = [(name, pa.int32() if name in NUMBERS else pa.string()) for name in self.facts]
@@ -341,8 +290,7 @@ class ExportPlan:
         if any(row.labels is not None for row in self.rows):
             fields.append((LABELS, FILE))
         if self.label_files:
-            columns = {field.name: field.type for field in self.events.schema if field.name != "clip"}
-            event = [(_CLASS[0], pa.int64()) if name == _CLASS[1] else (name, kind) for name, kind in columns.items()]
+            event = [("class" if field.name == "class_id" else field.name, field.type) for field in self.event_schema]
             fields.append(("events", pa.list_(pa.struct(event))))
         if self.items:
             fields.append(("items", pa.list_(pa.struct(list(ITEM.items())))))
@@ -368,19 +316,19 @@ class ExportPlan:
         kinds = {field.name: field.type for field in self.schema}
         columns = {name: pa.array([fact[name] for fact in facts], kinds[name]) for name in self.facts}
         if "events" in kinds:
-            fields = [*kinds["events"].value_type]
-            names = [_CLASS[1] if field.name == _CLASS[0] else field.name for field in fields]
-            schema = pa.schema([(name, field.type) for name, field in zip(names, fields, strict=True)])
-            tables = [conformed(self.events[row.name], schema) if row.name in self.events else None for row in rows]
-            table = pa.concat_tables([schema.empty_table(), *filter(None, tables)]).combine_chunks()
-            if _CLASS[1] in names and (high := pc.max(table[_CLASS[1]]).as_py() or 0) >= len(self.classes):
+            names = [row.name for row in rows]
+            tables = {name: conformed(self.events[name], self.event_schema) for name in names if name in self.events}
+            table = pa.concat_tables([self.event_schema.empty_table(), *tables.values()]).combine_chunks()
+            high = (pc.max(table["class_id"]).as_py() or 0) if "class_id" in table.column_names else -1
+            if high >= len(self.classes):
                 raise DataError(
                     f"the labels have a class {high}, and their class list ends at {len(self.classes) - 1}, so that "
                     "the column of classes could not be loaded: 'seldio validate' says where it is"
                 )
-            values = pa.StructArray.from_arrays([column.combine_chunks() for column in table.columns], fields=fields)
-            ends = np.cumsum([0, *(0 if table is None else table.num_rows for table in tables)])
-            absent = pa.array([table is None for table in tables])
+            arrays = [column.combine_chunks() for column in table.columns]
+            values = pa.StructArray.from_arrays(arrays, fields=[*kinds["events"].value_type])
+            ends = np.cumsum([0, *(tables[name].num_rows if name in tables else 0 for name in names)])
+            absent = pa.array([name not in tables for name in names])
             columns["events"] = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, mask=absent)
         if "items" in kinds:
             columns["items"] = pa.array([self.items.get(row.name) for row in rows], kinds["items"])
@@ -417,28 +365,60 @@ def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[s
 
 # --- Parquet ---------------------------------------------------------------------------------------------
 
+Feature = dict[str, Any]
+_DTYPES = {"double": "float64", "float": "float32", "halffloat": "float16"}
+
+
+def feature(kind: pa.DataType) -> Feature:
+    """Return how ``datasets`` describes a column of the Arrow type *kind* in JSON."""
+    if pa.types.is_list(kind):
+        return {"feature": feature(kind.value_type), "_type": "List"}
+    if pa.types.is_struct(kind):
+        return {field.name: feature(field.type) for field in kind}
+    if pa.types.is_dictionary(kind):
+        return feature(kind.value_type)
+    return {"dtype": _DTYPES.get(str(kind), str(kind)), "_type": "Value"}
+
+
+def features_metadata(schema: pa.Schema, columns: Mapping[str, Feature]) -> dict[bytes, bytes]:
+    """Return the metadata of a Parquet file in which ``datasets`` looks for the descriptions of all columns.
+
+    *columns* describes those by name of which the Arrow type says too little: recordings, videos, class numbers.
+    """
+    features = {field.name: columns.get(field.name) or feature(field.type) for field in schema}
+    return {b"huggingface": json.dumps({"info": {"features": features}}, ensure_ascii=False).encode()}
+
 
 def clip_shards(plan: ExportPlan, shard_bytes: int) -> Iterator[FilePart]:
     """Yield the Parquet files of clips, ``data/SPLIT-00000-of-00001.parquet``, with a row for each clip."""
+    large = [entry for row in plan.rows for entry in row.files if entry.size > LIMITS.file_bytes]
+    if large:
+        more = f", as have {len(large) - 1:,} others" if len(large) > 1 else ""
+        raise UsageError(
+            f"{printable(large[0].path)} has {large[0].size / 1e9:.2f} GB{more}: a cell of a Parquet file takes at "
+            f"most {LIMITS.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), which takes any size"
+        )
     features: dict[str, Feature] = {"video": {"_type": "Video"}}
     for column in (column for column in plan.media if column != "video"):
         # all channels of a recording are in its bytes, whatever a decoder makes of them
-        rates: set[int | None] = set()
-        for entry in (row.media[column] for row in plan.rows if column in row.media):
-            try:
-                rates.add(probe_entry(entry).rate)
-            except NotAudio:
-                rates.add(None)
+        rates = {_rate(row.media[column]) for row in plan.rows if column in row.media}
         rate = rates.pop() if len(rates) == 1 else None
         features[column] = ({"sampling_rate": rate} if rate else {}) | {"_type": "Audio"}
     if "events" in plan.schema.names:
         features["events"] = feature(plan.schema.field("events").type)
-        if _CLASS[0] in features["events"]["feature"]:
-            features["events"]["feature"][_CLASS[0]] = {"names": plan.classes, "_type": "ClassLabel"}
+        if "class" in features["events"]["feature"]:
+            features["events"]["feature"]["class"] = {"names": plan.classes, "_type": "ClassLabel"}
     schema = plan.schema.with_metadata(features_metadata(plan.schema, features))
     for name, split, rows in _shards(plan, "parquet", shard_bytes):
         write = partial(write_clips, rows, pa.table(plan.columns(rows)), schema)
         yield FilePart(name, sum(row.size for row in rows), write, split, len(rows))
+
+
+def _rate(entry: Entry) -> int | None:
+    try:
+        return probe_entry(entry).rate
+    except NotAudio:
+        return None
 
 
 def label_shards(plan: ExportPlan) -> Iterator[FilePart]:
@@ -464,7 +444,8 @@ def write_clips(rows: Sequence[ClipRow], facts: pa.Table, schema: pa.Schema, str
     sizes = {name: [-1 if entry is None else entry.size for entry in entries] for name, entries in files.items()}
     schema = schema.with_metadata({**(schema.metadata or {}), SIZES: json.dumps(sizes).encode()})
     raw = [f"{name}.bytes" for name in names if name != LABELS]
-    leaves = [path for field in schema for path in _leaves(field.name, field.type)]
+    pq.write_table(schema.empty_table(), empty := io.BytesIO())
+    leaves = [column.path for column in pq.ParquetFile(empty).schema]
     others = [leaf for leaf in leaves if leaf not in raw]
     # after each value it is seen whether its page is full: so each recording has a page of its own. Content-defined
     # chunks would do the same and take half as long again; the Hub, which cuts the bytes itself, needs them not.
@@ -492,22 +473,11 @@ def write_clips(rows: Sequence[ClipRow], facts: pa.Table, schema: pa.Schema, str
             first += len(part)
 
 
-def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
-    """Yield Parquet's names of the columns that a nested column of type *kind* is stored in, as in ``audio.bytes``."""
-    if pa.types.is_struct(kind):
-        for field in kind:
-            yield from _leaves(f"{path}.{field.name}", field.type)
-    elif pa.types.is_list(kind):
-        yield from _leaves(f"{path}.list.element", kind.value_type)
-    else:
-        yield path
-
-
 def _write_labels(table: pa.Table, classes: Sequence[str], stream: BinaryIO) -> None:
-    features = features_metadata(table.schema, {_CLASS[1]: {"names": classes, "_type": "ClassLabel"}})
+    features = features_metadata(table.schema, {"class_id": {"names": classes, "_type": "ClassLabel"}})
     extended = table.replace_schema_metadata({**(table.schema.metadata or {}), **features})
     # where the stored type is not that of the feature, `datasets` passes the feature over
-    write_parquet(extended, stream, {_CLASS[1]: pa.int64()} if _CLASS[1] in table.column_names else {})
+    write_parquet(extended, stream, {"class_id": pa.int64()} if "class_id" in table.column_names else {})
 
 
 # --- WebDataset ------------------------------------------------------------------------------------------
@@ -558,40 +528,35 @@ def _add(tar: tarfile.TarFile, name: str, file: BinaryIO) -> None:
 
 def folder_files(plan: ExportPlan, kind: str) -> list[FilePart]:
     """Return the files of an AudioFolder or VideoFolder (*kind*): copies of each clip's files, metadata by split."""
-    main = "video" if kind == "videofolder" else "audio"
+    parts: list[FilePart] = []
     listings: dict[str, pa.Table] = {}
+    main = "video" if kind == "videofolder" else "audio"
     for split, rows in plan.splits.items():
         columns: dict[str, Any] = {}
-        for column in sorted(plan.media, key=lambda column: column != main):
-            files = [(row, row.media.get(column)) for row in rows]
-            paths = [None if entry is None else _place(kind, split, row, column, entry) for row, entry in files]
-            if _is_loaded(kind, column):  # by the names of such columns `datasets` knows them
-                paths = [None if path is None else path.removeprefix(f"{split}/") for path in paths]
+        for column in (*sorted(plan.media, key=lambda column: column != main), LABELS):
+            # `datasets` loads columns by their names, and takes any file below the split for one of the folder's type
+            is_loaded = column != LABELS and (column == "video") == (kind == "videofolder")
+            paths: list[str | None] = []
+            for row in rows:
+                entry = row.labels if column == LABELS else row.media.get(column)
+                if entry is None:
+                    paths.append(None)
+                    continue
+                folder = {"audio": row.array, LABELS: "labels"}.get(column, column)
+                paths.append(f"{folder}/{row.key}.{suffix_of(entry.name)}")
+                parts.append(copied(f"{split}/{paths[-1]}" if is_loaded else str(paths[-1]), entry, split))
+            if is_loaded:
                 column = "file_name" if column == main else f"{column}_file_name"
-            columns[column] = pa.array(paths, pa.string())
+            columns |= {column: pa.array(paths, pa.string())} if column != LABELS else {}
         listings[split] = pa.table(columns | plan.columns(rows))
     # JSON alone does not tell the type of a column that is empty throughout, which `datasets` wants to know
     in_json = all(_has_values(column.combine_chunks()) for table in listings.values() for column in table.columns)
-    parts: list[FilePart] = []
     for split, rows in plan.splits.items():
-        for row in rows:
-            entries = {**row.media, **({} if row.labels is None else {"labels": row.labels})}
-            parts += [copied(_place(kind, split, row, name, entry), entry, split) for name, entry in entries.items()]
-        write = partial(_write_listing, listings[split], in_json)
+        write = _write_lines if in_json else pq.write_table
         name = f"{split}/metadata.{'jsonl' if in_json else 'parquet'}"
-        parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
+        size = sum(row.size for row in rows)
+        parts.append(FilePart(name, size, partial(write, listings[split]), split, len(rows)))
     return parts
-
-
-def _is_loaded(kind: str, column: str) -> bool:
-    """Return whether ``datasets`` loads a column's files: recordings of an AudioFolder, videos of a VideoFolder."""
-    return column != "labels" and (column == "video") == (kind == "videofolder")
-
-
-def _place(kind: str, split: str, row: ClipRow, column: str, entry: Entry) -> str:
-    """Return the path of a file; ``datasets`` would take any file below the split for one of the folder's type."""
-    name = f"{row.array if column == 'audio' else column}/{row.key}.{suffix_of(entry.name)}"
-    return f"{split}/{name}" if _is_loaded(kind, column) else name
 
 
 def _has_values(column: pa.Array) -> bool:
@@ -603,110 +568,73 @@ def _has_values(column: pa.Array) -> bool:
     return bool(column.null_count < len(column))
 
 
-def _write_listing(table: pa.Table, in_json: bool, stream: BinaryIO) -> None:
-    if not in_json:
-        pq.write_table(table, stream)
-        return
-    for first in range(0, table.num_rows, LISTED_CLIPS):
-        lines = (json.dumps(record, ensure_ascii=False) for record in table.slice(first, LISTED_CLIPS).to_pylist())
+def _write_lines(table: pa.Table, stream: BinaryIO) -> None:
+    for batch in table.to_batches(max_chunksize=16):  # clips, of which each has a list of events
+        lines = (json.dumps(record, ensure_ascii=False) for record in batch.to_pylist())
         stream.writelines(f"{line}\n".encode(errors="backslashreplace") for line in lines)
 
 
 # --- the folder of an export -----------------------------------------------------------------------------
 
 
-def _earlier(out: Path, overwrite: bool) -> Manifest | None:
-    """Return the manifest of an export that may be replaced, and nothing else; None where the folder is empty."""
+def _earlier(out: Path, overwrite: bool) -> dict[str, int]:
+    """Return the sizes of the files of an export that may be replaced, by name; none where the folder is empty."""
     shown = printable(str(out))
     if out.exists() and not out.is_dir():
         raise UsageError(f"{shown} is a file, but an export is a folder")
     if not out.is_dir() or not any(out.iterdir()):
-        return None
+        return {}
     state = in_the_way(out / MANIFEST, out)
     if state is None or not stat.S_ISREG(state.st_mode):
         raise UsageError(f"{shown} is not empty: choose a new folder for the export")
     try:
         manifest = Manifest.load(out)
-        for file in manifest.files:
-            safe_name(file.name, shown)
+        sizes = {safe_name(file.name, shown): file.bytes for file in manifest.files}
     except SeldioError:
         raise UsageError(f"{shown} holds another {MANIFEST}: choose a new folder") from None
     if manifest.finished and not overwrite:
         raise UsageError(f"{shown} holds a finished export: choose a new folder, or add --overwrite")
-    return manifest
+    return sizes
 
 
-def _write_files(out: Path, kind: str, parts: Sequence[FilePart], earlier: Manifest | None, on_disk: bool) -> Manifest:
+def _write_files(
+    out: Path, kind: str, parts: Sequence[FilePart], overwrite: bool, on_disk: bool
+) -> tuple[ExportFile, ...]:
     """Write the files of an export, each whole or not at all, and remove those that only an earlier export wrote.
 
-    The manifest that is there meanwhile names those that are whole, and says that the export is not finished. A run
-    that was killed leaves files that its manifest does not name: they are replaced only by the same content. Files that
-    are no longer as the *earlier* manifest says stay. Other processes help where the source is *on_disk*.
+    The manifest that is there meanwhile names all of them, and says that the export is not finished. Other processes
+    help where the source is *on_disk*.
     """
-    shown, earlier_files = printable(str(out)), () if earlier is None else earlier.files
-    shards = [part.name for part in parts if kind == "webdataset" and part.origin is None]
-    names = {part.name for part in parts} | {_SHARD_INDEX for _ in shards[:1]}
-    states = {name: in_the_way(out / name, out) for name in names.union(file.name for file in earlier_files)}
-    present = {name for name, state in states.items() if state is not None}
-    files: dict[str, ExportFile] = {}
-    for file in earlier_files:
-        state = states[file.name]
-        if state is None or not stat.S_ISREG(state.st_mode) or state.st_size != file.bytes:
-            continue
-        if _sha256(out / file.name) == file.sha256:
-            files[file.name] = file
-    replaced = sorted(files)
-    unknown = (present & names).difference(replaced)
-    if unknown and (earlier is None or earlier.finished):
-        raise UsageError(
-            f"{plural(len(unknown), 'file')} in the way in {shown} that are not as an export wrote them: "
-            f"{listed(sorted(unknown), _NAMED)}. Move them away"
-        )
+    shown, earlier, names = printable(str(out)), _earlier(out, overwrite), {part.name for part in parts}
+    every = sorted(names | earlier.keys())
+    strange: list[str] = []
+    for name in every:
+        state = in_the_way(out / name, out)
+        # a run that was broken off has noted no sizes
+        if state and not (stat.S_ISREG(state.st_mode) and earlier.get(name) in (0, state.st_size)):
+            strange.append(name)
+    if strange:
+        what = f"{plural(len(strange), 'file')} in the way in {shown} that are not as an export wrote them"
+        raise UsageError(f"{what}: {listed(strange, 20)}. Move them away")
     make_folder(out)
-    _write_unfinished(out, kind, files)
-    write, size = partial(_write, str(out), frozenset(unknown)), attrgetter("size")
+    begun = Manifest(kind, tuple(ExportFile(name, 0, "") for name in every), finished=False)
+    write_bytes(out / MANIFEST, begun.to_json(), out)
     try:
-        for file in parallel_map(write, parts, what="writing files", size=size, here=not on_disk):
-            files[file.name] = file
-        if shards:
-            entries = [{"url": name, "nsamples": files[name].rows, "filesize": files[name].bytes} for name in shards]
-            index = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": entries}
-            data = (json.dumps(index, indent=1) + "\n").encode()
-            files[_SHARD_INDEX] = write(FilePart(_SHARD_INDEX, len(data), lambda stream: stream.write(data)))
+        write, size = partial(_write, str(out)), attrgetter("size")
+        files = list(parallel_map(write, parts, what="writing files", size=size, here=not on_disk))
     except KeyboardInterrupt:
         text = f"stopped; the export in {shown} is not finished: run the same command again"
         raise KeyboardInterrupt(text) from None
-    finally:
-        _write_unfinished(out, kind, files)
-    for name in files.keys() - names:
+    for name in earlier.keys() - names:
         remove(out / name, out)
-    if changed := sorted(present - files.keys()):
-        what = plural(len(changed), "file stays", "files stay")
-        text = f"{what} in {shown} that changed since an earlier export wrote them: {listed(changed, _NAMED)}"
-        warnings.warn(text, SeldioWarning, stacklevel=2)
-    return Manifest(kind, tuple(files[name] for name in sorted(names)), replaced=tuple(replaced))
+    return tuple(sorted(files, key=attrgetter("name")))
 
 
-def _write_unfinished(out: Path, kind: str, files: Mapping[str, ExportFile]) -> None:
-    manifest = Manifest(kind, tuple(files[name] for name in sorted(files)), finished=False)
-    write_bytes(out / MANIFEST, manifest.to_json(), out)
-
-
-def _write(out: str, unknown: frozenset[str], part: FilePart) -> ExportFile:
-    """Write a file of an export below *out*; over one that is *unknown* only if it has the same content."""
-    path = Path(out, part.name)
-    with atomic_write(path, out) as stream:
+def _write(out: str, part: FilePart) -> ExportFile:
+    with atomic_write(Path(out, part.name), out) as stream:
         hashed = _Hashed(stream)
         part.write(cast("BinaryIO", hashed))
-        sha256 = hashed.sha.hexdigest()
-        if part.name in unknown and (not path.is_file() or _sha256(path) != sha256):
-            raise UsageError(f"{printable(str(path))} is not what the export writes there: move it away")
-    return ExportFile(part.name, hashed.count, sha256, part.split, part.rows, part.origin)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return ExportFile(part.name, hashed.count, hashed.sha.hexdigest(), part.split, part.rows, part.origin)
 
 
 class _Hashed(io.RawIOBase):
@@ -741,10 +669,9 @@ class Stored(Conversion):
 
     def lines(self) -> Iterator[str]:
         """Yield the lines that ``seldio convert`` prints."""
-        size = f"{self.bytes:,} bytes"
         yield (
             f"{' and '.join(self.formats)} to {self.target}: {plural(self.clips, 'clip')} from "
-            f"{plural(self.files, 'file')}, in {plural(len(self.written), 'file')} ({size})"
+            f"{plural(self.files, 'file')}, in {plural(len(self.written), 'file')} ({self.bytes:,} bytes)"
         )
         yield from (f"  {note}" for note in self.notes)
 
@@ -769,40 +696,34 @@ def convert_stored(
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"--to {to} writes a folder: use -o FOLDER")
     if to == "files":
-        folder, place = Path(path), Path(out)
-        manifest = Manifest.load(folder)
-        if place.exists() and (not place.is_dir() or any(place.iterdir())):
-            raise UsageError(f"{printable(str(place))} exists and is not empty: choose a new folder")
-        with open_source(folder, raise_errors, LIMITS) as source:
-            for file in manifest.files:
-                if _sha256(folder / safe_name(file.name, str(folder))) != file.sha256:
-                    shown = printable(str(folder / file.name))
-                    raise DataError(f"{shown} is not the file that was written (its SHA-256 differs): fetch it again")
-            written = [place / safe_name(entry.name, entry.path) for entry in source]
-            for entry, target in zip(source, written, strict=True):
-                with atomic_write(target, place) as stream:
-                    entry.copy_to(stream)
-        formats, files, size = (manifest.kind,), len(manifest.files), sum(file.stat().st_size for file in written)
+        manifest, written = _files_again(Path(path), Path(out))
+        formats, files, size = manifest.kind, len(manifest.files), sum(file.stat().st_size for file in written)
     else:
         kind = "parquet" if to == "hf-parquet" else to
         manifest = export(path, out, kind, format=format, force=force, overwrite=overwrite)
         written = [Path(out) / file.name for file in manifest.files]
-        formats, size = (manifest.statistics["layout"],), sum(file.bytes for file in manifest.files)
-        files = sum(manifest.statistics["files"].values())
+        formats, files = manifest.statistics["layout"], sum(manifest.statistics["files"].values())
+        size = sum(file.bytes for file in manifest.files)
     clips, others = manifest.statistics["clips"], manifest.statistics["files"]["other"]
-    notes = [f"{plural(others, 'file')} of no clip copied unchanged"] if others else []
-    if manifest.replaced:
-        names = ", ".join(map(printable, manifest.replaced))
-        notes.append(f"{plural(len(manifest.replaced), 'file')} of an earlier export replaced: {names}")
-    return Stored(
-        formats=formats,
-        target=to,
-        files=files,
-        written=tuple(map(str, written)),
-        clips=clips,
-        rows=(clips, clips),
-        losses={},
-        notes=tuple(notes),
-        findings=(),
-        bytes=size,
-    )
+    notes = (f"{plural(others, 'file')} of no clip copied unchanged",) if others else ()
+    paths = tuple(map(str, written))
+    return Stored((formats,), to, files, paths, clips, (clips, clips), notes=notes, bytes=size)
+
+
+def _files_again(folder: Path, place: Path) -> tuple[Manifest, list[Path]]:
+    """Make the files that the export in *folder* was made from, if it is as it was written; return their paths."""
+    manifest = Manifest.load(folder)
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise UsageError(f"{printable(str(place))} exists and is not empty: choose a new folder")
+    with open_source(folder, raise_errors, LIMITS) as source:
+        for file in manifest.files:
+            path = folder / safe_name(file.name, str(folder))
+            with path.open("rb") as stream:
+                if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
+                    shown = printable(str(path))
+                    raise DataError(f"{shown} is not the file that was written (its SHA-256 differs): fetch it again")
+        written = [place / safe_name(entry.name, entry.path) for entry in source]
+        for entry, target in zip(source, written, strict=True):
+            with atomic_write(target, place) as stream:
+                entry.copy_to(stream)
+    return manifest, written

@@ -15,7 +15,6 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from itertools import chain, islice
-from multiprocessing import context, sharedctypes
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -56,7 +55,7 @@ class Stream:
     would lose elements: then *split* has to say who does it.
 
     Each iteration is a new pass from the beginning, except the first one after :meth:`load_state_dict`, which resumes
-    where the state was taken.
+    where the state was taken. Import torch before you make a stream for one of its loaders.
 
     Args:
         source: has ``len()`` and is indexed by numbers, such as :class:`seldio.data.Windows`.
@@ -82,46 +81,65 @@ class Stream:
     ) -> None:
         if even not in (None, *get_args(Even)):
             raise UsageError(f"even={even!r}: choose {' or '.join(map(repr, get_args(Even)))}, or None")
-        self._source, self._seed, self._epoch, self._only = source, seed, 0, only
+        self._source, self._seed, self._split, self._even, self._only = source, seed, split, even, only
         self._shard: Shard | None = None
-        self._splits, self._even = split, even
         self._stages: tuple[_Stage, ...] = ()
-        self._cursor, self._taken, self._split = 0, 0, OwnShard()
-        self._resumed, self._shared = False, SharedEpoch()
-        register(type(self))
+        # where the last pass is: elements of all shards before it, those that this shard has taken, and of how many
+        self._epoch, self._cursor, self._taken, self._shards = 0, 0, 0, 1
+        self._resumed = False
+        self._worker_pass = (0, 0)  # process and epoch of the last shuffled pass in a worker
+        self._register()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        register(type(self))
+        self._register()
+
+    @staticmethod
+    def _register() -> None:
+        """Make streams virtual subclasses of torch's ``IterableDataset``, if torch is there.
+
+        ``DataLoader`` asks with ``isinstance``, and takes any other object for one with random access.
+        """
+        # absent while torch is being imported
+        iterable: Any = getattr(sys.modules.get("torch.utils.data"), "IterableDataset", None)
+        if iterable is not None:
+            iterable.register(Stream)
 
     def __repr__(self) -> str:
         parts = [repr(self._source) if self._only is None else f"{self._length} of {self._source!r}"]
         parts += [] if self._seed is None else [f"seed={self._seed}"]
         parts += [] if self._shard is None else [f"shard={self._shard[1]} of {self._shard[0]}"]
-        parts += [] if self._splits is None else [f"split={self._splits}"]
+        parts += [] if self._split is None else [f"split={self._split}"]
         parts += [] if self._even is None else [f"even={self._even!r}"]
         return f"Stream({', '.join([*parts, *(stage.name for stage in self._stages)])})"
 
     def __iter__(self) -> Iterator[Any]:
-        register(type(self))
-        self._begin(self._shared.epoch(self._epoch))
+        same_again = False
+        if self._seed is not None and _loader() is not None:
+            worker_pass = (os.getpid(), self._epoch)
+            same_again, self._worker_pass = worker_pass == self._worker_pass and not self._resumed, worker_pass
         if not self._resumed:
             self._cursor = 0
-        self._split = own_shard(self._shard, self._splits, Stream)
-        self._resumed, self._taken = False, 0
-        return self._elements(self._cursor, self._split)
+        rank, worker = self._shares()
+        self._resumed, self._taken, self._shards = False, 0, rank[0] * worker[0]
+        return self._elements(self._cursor, self._places(self._length - self._cursor, rank, worker), same_again)
 
-    def _elements(self, cursor: int, split: OwnShard) -> Iterator[Any]:
+    def _elements(self, cursor: int, places: Sequence[range], same_again: bool) -> Iterator[Any]:
+        if same_again:  # said by the first element: a worker that cannot begin a pass dies without a word
+            raise UsageError(
+                "a worker of a loader begins a second pass in the same order, as set_epoch() does not reach workers "
+                "that stay: use persistent_workers=False, or let the loader shuffle, as in "
+                "DataLoader(windows, shuffle=True, persistent_workers=True)"
+            )
         length = self._length
         order: Any = range(length)
         if self._seed is not None:
             order = permutation(length, self._seed, self._epoch)
         if self._only is not None:
             order = np.asarray(self._only, np.int64)[np.asarray(order)]
-        places = chain.from_iterable(self._places(length - cursor, split))
         counted: _Counted = (
             (taken, self._source[int(order[(cursor + place) % length])])  # past the end the pass begins anew
-            for taken, place in enumerate(places, 1)
+            for taken, place in enumerate(chain.from_iterable(places), 1)
         )
         for stage in self._stages:
             counted = stage(counted)
@@ -140,10 +158,8 @@ class Stream:
         Raises:
             UsageError: as iterating does, where it is not clear who splits.
         """
-        self._begin(self._shared.epoch(self._epoch))
         left = self._length - (self._cursor if self._resumed else 0)
-        split = own_shard(self._shard, self._splits, Stream)
-        number = sum(map(len, self._places(left, split)))
+        number = sum(map(len, self._places(left, *self._shares())))
         for stage in self._stages:
             number = number // stage.size if stage.drop_last else -(-number // stage.size)
         return number
@@ -152,9 +168,54 @@ class Stream:
     def _length(self) -> int:
         return len(self._source if self._only is None else self._only)
 
-    def _places(self, left: int, split: OwnShard) -> Sequence[range]:
-        """Return the places that *split* takes of the elements that are left."""
-        return split.places(left, self._even, math.prod(stage.size for stage in self._stages))
+    def _shares(self) -> tuple[Shard, Shard]:
+        """Return the shard of this rank, and within it that of this worker.
+
+        Raise UsageError if nobody said who splits, and a library that is imported may do that too: a torch loader
+        reads something else than a stream, or there are several ranks.
+        """
+        if self._split is False:
+            return self._shard or WHOLE, WHOLE
+        loader = _loader()
+        rank, worker = self._shard, None
+        if rank is None:
+            distributed: Any = sys.modules.get("torch.distributed")
+            ranked = distributed is not None and distributed.is_available() and distributed.is_initialized()
+            of_torch = (distributed.get_world_size(), distributed.get_rank()) if ranked else WHOLE
+            rank = _from_environment("WORLD_SIZE", "RANK") or of_torch
+            worker = _from_environment("NUM_WORKERS", "WORKER")
+        worker = worker or (WHOLE if loader is None else (loader.num_workers, loader.id))
+        if self._split:
+            return rank, worker
+        other = ""
+        owner = Stream if loader is None or worker[0] == 1 else type(loader.dataset)
+        if not issubclass(owner, Stream) and not owner.__module__.startswith(("torch.", "builtins")):
+            other = f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
+        # a loader's workers share what their process has
+        elif self._shard is None and (rank[0] > 1 or (loader is None and worker[0] > 1)):
+            other = " or ".join(name for name in _SPLITTERS if name in sys.modules)
+        if other:
+            count, index = within(rank, worker)
+            raise UsageError(
+                f"{other} may split this stream between ranks or workers; the stream would split it again (shard "
+                f"{index} of {count}), and elements would be lost. Choose split=False if {other} splits, or split=True "
+                "if only the stream should. For datasets, pass the numbers of the windows as shards: "
+                'IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": list(range(len(windows)))})'
+            )
+        return rank, worker
+
+    def _places(self, left: int, rank: Shard, worker: Shard) -> Sequence[range]:
+        """Return the places of a shard in what is left: the workers of a rank take its batches in turn."""
+        ranks, number = rank
+        over = left % ranks
+        if over and self._even is not None:  # all ranks together take fewer or more, so that each takes as many
+            left += ranks - over if self._even == "repeat" else -over
+        of_rank = range(number, left, ranks)
+        count, index = worker
+        if count == 1:
+            return [of_rank]
+        size = math.prod(stage.size for stage in self._stages)
+        return [of_rank[start : start + size] for start in range(index * size, len(of_rank), count * size)]
 
     def shard(self, num_shards: int, index: int) -> Self:
         """Return a stream of every *num_shards*-th element, from number *index* on; of a shard, a shard of it.
@@ -162,7 +223,7 @@ class Stream:
         Raises:
             UsageError: there is no such shard.
         """
-        part = checked((num_shards, index), "shard()")
+        part = _checked(num_shards, index, "shard()")
         return self._with(_shard=part if self._shard is None else within(self._shard, part))
 
     def shuffle(self, seed: int = 0) -> Self:
@@ -187,27 +248,27 @@ class Stream:
         """
         if size < 1:
             raise UsageError(f"batches of {size}: choose 1 or more")
-        # the elements of windows have a signature, which tells the parts of which lengths always differ
-        signature = getattr(self._source, "signature", {}) if pad is not None and not self._stages else {}
-        ragged = {name: shape for name, (shape, kind) in signature.items() if None in shape and kind != "string"}
-        together = partial(collate, pad=pad, axes={name: shape.index(None) for name, shape in ragged.items()})
-        stage = _Stage(f"batch({size}, pad={pad}, drop_last={drop_last})", together, size, True, drop_last)
+        # windows know which of their parts always differ in length
+        axes = getattr(self._source, "ragged_axes", {}) if pad is not None and not self._stages else {}
+        stage = _Stage(
+            f"batch({size}, pad={pad}, drop_last={drop_last})",
+            partial(collate, pad=pad, axes=axes),
+            size,
+            True,
+            drop_last,
+        )
         return self._with(_stages=(*self._stages, stage))
 
     def _with(self, **changes: Any) -> Self:
         other = copy.copy(self)
-        vars(other).update(_shared=SharedEpoch(self._epoch), **changes)
+        vars(other).update(_worker_pass=(0, 0), **changes)
         return other
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the order of the following passes, here and in workers that have been started with this stream.
+        """Choose the order of the following passes, here and in workers that are started later.
 
         Another epoch than that of a loaded state begins anew.
         """
-        self._begin(epoch)
-        self._shared.choose(epoch)
-
-    def _begin(self, epoch: int) -> None:
         if epoch != self._epoch:
             self._epoch, self._resumed, self._cursor, self._taken = epoch, False, 0, 0
 
@@ -217,14 +278,11 @@ class Stream:
         ``cursor`` counts the elements that all shards have taken, each as many as this one, so that the state also
         fits another number of shards.
         """
-        cursor = min(self._length, self._cursor + self._taken * self._split.shard[0])
-        return {
-            "version": _VERSION,
-            "length": self._length,
-            "seed": self._seed,
-            "epoch": self._epoch,
-            "cursor": cursor,
-        }
+        cursor = min(self._length, self._cursor + self._taken * self._shards)
+        return self._identity() | {"epoch": self._epoch, "cursor": cursor}
+
+    def _identity(self) -> dict[str, Any]:
+        return {"version": _VERSION, "length": self._length, "seed": self._seed}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resume where *state* was taken, with as many ranks and workers as there are now.
@@ -232,8 +290,7 @@ class Stream:
         Raises:
             UsageError: it is not that of a stream of this length and seed, so that the rest would be another.
         """
-        ours = {"version": _VERSION, "length": self._length, "seed": self._seed}
-        for name, value in ours.items():
+        for name, value in self._identity().items():
             if state.get(name) != value:
                 raise UsageError(
                     f"the state has {name} {state.get(name)!r}, but this stream has {value!r}: it was saved by a "
@@ -244,21 +301,13 @@ class Stream:
         fits = type(epoch) is type(cursor) is int and epoch >= 0 and 0 <= cursor <= self._length
         if not fits or state.get("left"):
             raise UsageError(f"a state with epoch {epoch!r} and cursor {cursor!r} does not fit {self!r}")
-        self._cursor, self._taken, self._split = cursor, 0, OwnShard()
-        self._epoch, self._resumed = epoch, True
-
-    def torch(self) -> Self:
-        """Return this stream, known to torch as an ``IterableDataset``: for where torch was imported after it was made.
-
-        Raises:
-            UsageError: torch is not imported.
-        """
-        if not register(type(self)):
-            raise UsageError("torch is not imported: import torch.utils.data first")
-        return self
+        self._epoch, self._cursor, self._taken, self._resumed = epoch, cursor, 0, True
 
 
-# --- who takes what --------------------------------------------------------------------------------------
+def _loader() -> Any:
+    """Return what torch says of the worker of a loader that this process is; None elsewhere, and without torch."""
+    data: Any = sys.modules.get("torch.utils.data")
+    return data.get_worker_info() if data is not None else None
 
 
 def within(outer: Shard, inner: Shard) -> Shard:
@@ -266,96 +315,21 @@ def within(outer: Shard, inner: Shard) -> Shard:
     return outer[0] * inner[0], outer[1] + outer[0] * inner[1]
 
 
-def checked(shard: object, what: str) -> Shard:
-    """Return the pair *shard* as a shard; its numbers may be texts."""
-    count, index = shard if isinstance(shard, tuple | list) and len(shard) == 2 else (0, 0)
+def _checked(count: Any, index: Any, what: str) -> Shard:
+    """Return a shard of numbers that may be texts."""
     try:
-        numbers = int(str(count)), int(str(index))
+        shard = int(str(count)), int(str(index))
     except ValueError:
-        numbers = (0, 0)
-    if not 0 <= numbers[1] < numbers[0]:
+        shard = (0, 0)
+    if not 0 <= shard[1] < shard[0]:
         raise UsageError(f"{what}: shard {index} of {count}; shards are counted from 0")
-    return numbers
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class OwnShard:
-    """The share of this process in a pass: the shard *worker* of the shard *rank* of its rank."""
-
-    rank: Shard = WHOLE
-    worker: Shard = WHOLE
-
-    @property
-    def shard(self) -> Shard:
-        """The shard of this process."""
-        return within(self.rank, self.worker)
-
-    def places(self, length: int, even: Even | None, size: int) -> Sequence[range]:
-        """Return what this process takes of *length*: the workers of a rank take batches of *size* in turn."""
-        ranks, rank = self.rank
-        over = length % ranks
-        if over and even is not None:  # all ranks together take fewer or more, so that each takes as many
-            length += ranks - over if even == "repeat" else -over
-        of_rank = range(rank, length, ranks)
-        count, index = self.worker
-        if count == 1:
-            return [of_rank]
-        return [of_rank[start : start + size] for start in range(index * size, len(of_rank), count * size)]
-
-
-def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
-    """Return what this process takes: of its rank, as *chosen*, from the environment or torch, and of its worker.
-
-    The environment is RANK and WORLD_SIZE, WORKER and NUM_WORKERS. Torch is asked only where it is already imported.
-    Whether to *split* at all is an error if nobody said so and a library that is imported may do that too: then a
-    torch loader reads something else than a stream (of class *kind*), or there are several ranks.
-    """
-    if split is False:
-        return OwnShard(chosen or WHOLE)
-    distributed: Any = sys.modules.get("torch.distributed")
-    data: Any = sys.modules.get("torch.utils.data")
-    loader = data.get_worker_info() if data is not None else None
-    rank = chosen or _from_environment("WORLD_SIZE", "RANK")
-    if rank is None:
-        ranked = distributed is not None and distributed.is_available() and distributed.is_initialized()
-        rank = (distributed.get_world_size(), distributed.get_rank()) if ranked else WHOLE
-    worker = None if chosen else _from_environment("NUM_WORKERS", "WORKER")
-    own_share = OwnShard(rank, worker or ((loader.num_workers, loader.id) if loader is not None else WHOLE))
-    if split is not None:
-        return own_share
-    owner = type(loader.dataset) if loader is not None and own_share.worker[0] > 1 else kind
-    shared = own_share.shard if loader is None else rank  # a loader's workers share what their process has
-    other = ""
-    if not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
-        other = f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
-    elif chosen is None and shared[0] > 1:
-        other = " or ".join(name for name in _SPLITTERS if name in sys.modules)
-    if other:
-        raise UsageError(
-            f"{other} may split this stream between ranks or workers; the stream would split it again (shard "
-            f"{own_share.shard[1]} of {own_share.shard[0]}), and elements would be lost. Choose split=False if "
-            f"{other} splits, or split=True if only the stream should. For datasets, pass the numbers of the windows "
-            'as shards: IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": '
-            "list(range(len(windows)))})"
-        )
-    return own_share
+    return shard
 
 
 def _from_environment(count: str, index: str) -> Shard | None:
-    values = os.environ.get(count), os.environ.get(index)
-    return checked(values, f"the environment has {count} and {index}") if None not in values else None
-
-
-def register(cls: type) -> bool:
-    """Make *cls* a virtual subclass of torch's ``IterableDataset``, and tell whether torch is there for that.
-
-    ``DataLoader`` asks with ``isinstance``, and takes any other object for one with random access.
-    """
-    data: Any = sys.modules.get("torch.utils.data")
-    iterable = getattr(data, "IterableDataset", None)  # absent while torch is being imported
-    if iterable is not None:
-        iterable.register(cls)
-    return iterable is not None
+    if count not in os.environ or index not in os.environ:
+        return None
+    return _checked(os.environ[count], os.environ[index], f"the environment has {count} and {index}")
 
 
 # --- the order of a pass ---------------------------------------------------------------------------------
@@ -377,41 +351,6 @@ def _mixed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dty
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
-
-
-class SharedEpoch:
-    """The epoch of a stream, in memory that it shares with its copies in worker processes.
-
-    Workers that stay for several passes have a copy of the stream, whose owner chooses the epochs. Copies made
-    otherwise have an epoch of their own.
-    """
-
-    def __init__(self, epoch: int = 0) -> None:
-        self._times = 0
-        try:
-            self._cells: Any = sharedctypes.RawArray("q", [0, epoch])
-        except OSError:  # nowhere to put it; then workers keep their first epoch
-            self._cells = [0, epoch]
-
-    def __getstate__(self) -> dict[str, Any]:
-        if context.get_spawning_popen() is not None:
-            return vars(self)
-        return {"_epoch": self._cells[1]}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state if "_cells" in state else vars(SharedEpoch(state["_epoch"])))
-
-    def choose(self, epoch: int) -> None:
-        """Choose the epoch here and in the workers."""
-        self._cells[1] = epoch
-        self._times = self._cells[0] = self._cells[0] + 1
-
-    def epoch(self, present: int) -> int:
-        """Return the epoch that another process has chosen since this was last called; *present* if none has."""
-        if self._times == self._cells[0]:
-            return present
-        self._times = self._cells[0]
-        return int(self._cells[1])
 
 
 # --- what is done with the elements on their way ---------------------------------------------------------

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -30,10 +29,10 @@ from seldio.vocabularies import vocabulary
 if TYPE_CHECKING:
     from seldio.data.dataset import Dataset
     from seldio.data.stream import Even, Stream
-    from seldio.media.arrays import Format
     from seldio.media.audio import Probe, SampleType
     from seldio.media.recording import Recording
     from seldio.media.video import Video
+    from seldio.schema.qa import Item
 
 #: An element: arrays, numbers and texts by name.
 Element = dict[str, Any]
@@ -65,7 +64,6 @@ class WindowOptions(TypedDict, total=False):
     dtype: SampleType
     texts: bool
     transform: Callable[[Element], Any] | None
-    label_cache: int | None
 
 
 class Windows(Sequence[Element]):
@@ -110,9 +108,8 @@ class Windows(Sequence[Element]):
         texts: False for elements of numbers alone, as accelerate asks for: ``clip`` is then the number of the clip in
             :meth:`lengths`, which :func:`seldio.decode` knows too, and questions have no texts.
         transform: a function of an element, whose result takes its place. It is called in the process that asks for
-            the element, so it is pickled for workers that are started anew: no lambda there.
-        label_cache: clips of which the labels are kept as arrays, the last ones that were asked for, in each process;
-            None for all.
+            the element, so it is pickled for workers that are started anew: no lambda there. Name its parts in the
+            ``pad`` of batches: what it returns has no signature.
 
     Raises:
         UsageError: options that make no sense, or there is nothing to go through.
@@ -137,7 +134,6 @@ class Windows(Sequence[Element]):
         dtype: SampleType = "float32",
         texts: bool = True,
         transform: Callable[[Element], Any] | None = None,
-        label_cache: int | None = _OPEN,
     ) -> None:
         if target is not None and (target not in targets.TARGETS or items):
             close = "" if items else meant(str(target), targets.TARGETS)
@@ -149,8 +145,6 @@ class Windows(Sequence[Element]):
             raise UsageError(f"unknown dtype {dtype!r}; choose from float32, int16")
         if rate is not None and not 1 <= operator.index(rate) <= RATES[-1]:
             raise UsageError(f"rate={rate}: choose samples per second from 1 to {RATES[-1]:,}")
-        if label_cache is not None and operator.index(label_cache) < 0:
-            raise UsageError(f"label_cache={label_cache}: choose a number of clips, or None for all")
         self._events = dataset.events
         self.hop = self._events.hop if target is not None else clock.HOP
         self.size = None if seconds is None else _frames(seconds, self.hop, "seconds")
@@ -158,8 +152,7 @@ class Windows(Sequence[Element]):
         if self.size is None and hop is not None:
             raise UsageError("a hop needs a window length: set seconds=")
         self.target, self.audio, self.video = target, audio, video
-        self.rate, self.dtype, self.transform, self.label_cache = rate, dtype, transform, label_cache
-        self.texts = texts
+        self.rate, self.dtype, self.transform, self.texts = rate, dtype, transform, texts
         self.classes = len(vocabulary(self._events.vocabulary)) if target is not None else 0
         self.form = targets.TargetForm(target or "rows", self.classes, elevation, distance, onscreen)
         self._items = list(dataset.items) if items else None
@@ -178,7 +171,7 @@ class Windows(Sequence[Element]):
         self._recording = lru_cache(_OPEN)(_recording)
         # no reference to the windows themselves: files are closed as soon as they are let go of
         events, hop = self._events, self.hop
-        self._labels = lru_cache(self.label_cache)(lambda clip: targets.ClipLabels.of(clip, events[clip], hop))
+        self._labels = lru_cache(_OPEN)(lambda clip: targets.ClipLabels.of(clip, events[clip], hop))
         self._video = lru_cache(_VIDEOS)(_video)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -189,26 +182,14 @@ class Windows(Sequence[Element]):
         self._start()
 
     def __len__(self) -> int:
-        return int(self._ends[-1]) if len(self._ends) else 0
+        return int(self._ends[-1])
 
     def __repr__(self) -> str:
         what = "questions" if self._items is not None else f"windows of {plural(len(self._sources.clips), 'clip')}"
         length = "whole" if self.size is None else f"{float(self.size * self.hop):g} s"
         step = "" if self.step == self.size else f" every {float((self.step or 0) * self.hop):g} s"
-        parts = [f"{length}{step}", f"audio={self.audio}", f"target={self.target}"]
-        parts += ["without elevation"] * (not self.form.elevation)
-        parts += [f"with {part}" for part in ("distance", "onscreen") if getattr(self.form, part)]
-        parts += [] if self.video is None else [f"video={self.video[0]}x{self.video[1]}"]
-        parts += [] if self.rate is None else [f"rate={self.rate}"]
-        parts += [] if self.dtype == "float32" else [f"dtype={self.dtype}"]
-        parts += ["without texts"] * (not self.texts)
-        parts += [] if self.transform is None else [f"transform={_name(self.transform)}"]
-        # a checksum of what is gone through, wherever it lies
-        contents: Iterable[str] = (f"{clip}\0{frames}" for clip, (frames, _) in self.lengths().items())
-        if self._items is not None:
-            contents = (item.id for item in self._items)
-        checksum = zlib.crc32("\0".join(contents).encode("utf-8", "backslashreplace"))
-        return f"Windows({len(self):,} {what}, {', '.join(parts)}, #{checksum:08x})"
+        end = "" if self.transform is None else f", transform={_name(self.transform)}"
+        return f"Windows({len(self):,} {what}, {length}{step}, audio={self.audio}, target={self.target}{end})"
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Element: ...
@@ -225,26 +206,25 @@ class Windows(Sequence[Element]):
         if isinstance(index, slice):
             return self.__getitems__(range(len(self))[index])
         number = range(len(self))[int(index)]
-        element = self._element(number)
+        element = self._window(number) if self._items is None else self._question(number, self._items[number])
         if self.transform is None:
             return element
         if (made := self.transform(element)) is None:
             raise UsageError(f"transform={_name(self.transform)} returned None: it must return the element")
         return made
 
-    def _element(self, number: int) -> Element:
-        """Return element *number* as it is before the transform."""
+    def _question(self, number: int, item: Item) -> Element:
+        start = Fraction(item.start or 0)
+        length = None if item.end is None else Fraction(item.end) - start
+        question: Element = {}
+        if self.texts:
+            texts = ("id", "task", "question", "instruction", "answer", "language", "split")
+            question = {**{name: getattr(item, name) or "" for name in texts}, "options": list(item.options or [])}
+        question["start"] = np.float64(item.start or 0)
+        return question | self._sounds(self._sources.recordings[number], start, length)
+
+    def _window(self, number: int) -> Element:
         sources = self._sources
-        if self._items is not None:
-            item = self._items[number]
-            start = Fraction(item.start or 0)
-            length = None if item.end is None else Fraction(item.end) - start
-            question: Element = {}
-            if self.texts:
-                texts = ("id", "task", "question", "instruction", "answer", "language", "split")
-                question = {**{name: getattr(item, name) or "" for name in texts}, "options": list(item.options or [])}
-            question["start"] = np.float64(item.start or 0)
-            return question | self._sounds(sources.recordings[number], start, length)
         clip = int(np.searchsorted(self._ends, number, "right"))
         name = sources.clips[clip]
         first = (number - (int(self._ends[clip - 1]) if clip else 0)) * (self.step or 0)
@@ -280,13 +260,7 @@ class Windows(Sequence[Element]):
             recording = self._recording(entry)
             total, file_rate = len(recording), recording.rate
             if counted is not None and counted != (total, file_rate):
-                before, after = (
-                    f"{plural(frames, 'frame')} at {hz} Hz" for frames, hz in (counted, (total, file_rate))
-                )
-                raise DataError(
-                    f"{printable(entry.path)} has changed: it has {after}, and had {before} when the windows were "
-                    "counted; make them again"
-                )
+                raise DataError(f"{printable(entry.path)} has changed since the windows were counted: make them again")
             rate = self.rate or file_rate
             if rate != file_rate:
                 from seldio.media.recording import frames_at, read_at
@@ -349,40 +323,34 @@ class Windows(Sequence[Element]):
 
         ``{name: tf.TensorSpec(*part) for name, part in windows.signature.items()}`` is what tf.data asks for.
         """
-        if not len(self):
-            raise UsageError("no windows: there is no element to take the signature from")
-        element = self._element(0)
-        parts = {name: _shape(part) for name, part in element.items()}
-        for name in (name for name in parts if name == "audio" or name.startswith("audio_")):
-            fixed = element[name].shape[1] if self.size is not None and self.sound_rate is not None else None
-            parts[name] = ((element[name].shape[0], fixed), self.dtype)
+        if self.transform is not None:
+            raise UsageError(
+                f"transform={_name(self.transform)}: seldio does not know what it returns; take shapes and types from "
+                "windows[0]"
+            )
+        element = self[0]
+        parts = {}
+        for name, part in element.items():
+            array = np.asarray(part)
+            parts[name] = (array.shape, "string" if array.dtype.kind == "U" else array.dtype.name)
+            if name == "audio" or name.startswith("audio_"):
+                fixed = array.shape[1] if self.size is not None and self.sound_rate is not None else None
+                parts[name] = ((array.shape[0], fixed), self.dtype)
         if self.target is not None:
             parts["target"] = (self.form.shape(self.size), element["target"].dtype.name)
         if self.video is not None:
             parts["video"] = ((self.size, self.video[1], self.video[0], 3), "uint8")
         if self._items is not None and self.texts:
             parts["options"] = ((None,), "string")
-        if self.transform is None:
-            return parts
-        # behind the transform: of what it leaves as it is, as before; else what elements show, of whole clips the
-        # longest and the shortest
-        lengths = self._sources.frames
-        ends = {int(np.argmin(lengths)), int(np.argmax(lengths))} if self.size is None and len(lengths) else set()
-        samples = [self[number] for number in (0, *ends)]
-        if not all(isinstance(sample, Mapping) for sample in samples):
-            raise UsageError(f"transform={_name(self.transform)} does not return a mapping: a signature needs names")
-        signature = {}
-        for name, part in samples[0].items():
-            shape, kind = _shape(part)
-            shapes = [_shape(sample[name])[0] for sample in samples]
-            if len({len(shape) for shape in shapes}) > 1:
-                raise UsageError(f"{name} has another number of axes in other elements")
-            if name in element and _shape(element[name]) == (shape, kind):
-                signature[name] = parts[name]
-            else:
-                axes = zip(*shapes, strict=True)
-                signature[name] = (tuple(axis[0] if len({*axis}) == 1 else None for axis in axes), kind)
-        return signature
+        return parts
+
+    @property
+    def ragged_axes(self) -> dict[str, int]:
+        """The parts of which the length differs from element to element, as far as is known, with the axis of it."""
+        signature = self.signature if self.transform is None else {}
+        return {
+            name: shape.index(None) for name, (shape, kind) in signature.items() if None in shape and kind != "string"
+        }
 
     @property
     def sound_rate(self) -> int | None:
@@ -433,11 +401,6 @@ def _video(entry: Entry) -> Video:
 
 def _name(function: Any) -> str:
     return str(getattr(function, "__qualname__", type(function).__qualname__))
-
-
-def _shape(part: Any) -> tuple[tuple[int | None, ...], str]:
-    array = np.asarray(part)
-    return array.shape, "string" if array.dtype.kind == "U" else array.dtype.name
 
 
 def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
@@ -502,11 +465,6 @@ def clip_sources(
     return WindowSources(heard, names, frames, videos if video else [None] * len(names), lengths)
 
 
-#: Recordings of a dataset that are listened to, to see that they are of the array that is asked for: a few of them,
-#: from all over the dataset, tell.
-_LISTENED = 8
-
-
 def _lengths(
     rows: ClipTable,
     arrays: Sequence[str | None],
@@ -516,52 +474,44 @@ def _lengths(
 ) -> Ints:
     """Return frames and rate of the *recordings* of clips by array, shape (clips, 2), 0 without, by their headers.
 
-    Sound is refused that cannot be given as *dtype*, FOA and MIC without four channels or that sound like each other,
-    and recordings of a clip with different lengths.
+    Refuse sound that cannot be given as *dtype*, FOA and MIC without four channels, and recordings of a clip with
+    different lengths.
     """
     names = rows.column("name").to_pylist()
     spatial = {path: field.upper() for field in ("foa", "mic") for path in rows.table[field].to_pylist()}
-    lengths = np.zeros((len(names), 2), np.int64)
-    for array, entries in reversed([*zip(arrays, recordings, strict=True)]):
-        files, other_lengths = [entry for entry in entries if entry is not None], lengths
-        probes: Iterator[Probe] = iter(())
-        if files:
-            probes = parallel_map(header_of, files, batch=64, what="reading headers", here=packed(files))
-        headers = [None if entry is None else next(probes) for entry in entries]
-        if array is not None:  # then no clip lacks one
-            from seldio.media.recording import IN_16_BITS, not_in_16_bits, resampler
+    lengths_by_array = []
+    for array, entries in zip(arrays, recordings, strict=True):
+        files = [entry for entry in entries if entry is not None]
+        probes = parallel_map(header_of, files, batch=64, what="reading headers", here=packed(files)) if files else []
+        headers = dict(zip((entry.name for entry in files), probes, strict=True))
+        for name, entry in zip(names, files, strict=True) if array is not None else ():  # then no clip lacks one
+            from seldio.media.recording import IN_16_BITS, not_in_16_bits
 
-            for name, entry, header in zip(names, entries, headers, strict=True):
-                assert entry is not None
-                assert header is not None
-                if dtype == "int16" and header.subtype not in IN_16_BITS:
-                    raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
-                if entry.name in spatial and header.channels != 4:
-                    raise DataError(
-                        f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but "
-                        f"{spatial[entry.name]} has 4: use the original recording, or audio=None for no sound"
-                    )
-            if rate is not None and any(header is not None and header.rate != rate for header in headers):
-                resampler()  # so that what is missing is said now, and not by a worker
-        if array in ("foa", "mic"):
-            from seldio.media.intensity import array_heard, check_heard
+            header = headers[entry.name]
+            if dtype == "int16" and header.subtype not in IN_16_BITS:
+                raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
+            if entry.name in spatial and header.channels != 4:
+                raise DataError(
+                    f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but {spatial[entry.name]} has "
+                    "4: use the original recording, or audio=None for no sound"
+                )
+        if array is not None and rate is not None and any(header.rate != rate for header in headers.values()):
+            from seldio.media.recording import resampler
 
-            heard = (array_heard(entry) for entry in entries[:: -(-len(entries) // _LISTENED)] if entry is not None)
-            named: Format = "foa" if array == "foa" else "mic"
-            check_heard(
-                (recording._replace(named=named) for recording in heard if recording is not None),
-                'the folders hold the wrong files; audio="any" takes them as they are',
-            )
-        lengths = np.array([(0, 0) if each is None else (each.frames, each.rate) for each in headers], np.int64)
-        if array != arrays[-1] and (differ := np.flatnonzero((other_lengths != lengths).any(axis=1))).size:
-            here, elsewhere = (
-                f"{frames:,} samples at {hz:,} Hz" for frames, hz in (lengths[differ[0]], other_lengths[differ[0]])
+            resampler()  # so that what is missing is said now, and not by a worker
+        probed = (None if entry is None else headers[entry.name] for entry in entries)
+        lengths = np.array([(0, 0) if each is None else (each.frames, each.rate) for each in probed], np.int64)
+        lengths_by_array.append(lengths)
+        if (differ := np.flatnonzero((lengths_by_array[0] != lengths).any(axis=1))).size:
+            clip = differ[0]
+            first, other = (
+                f"{frames:,} samples at {hz:,} Hz" for frames, hz in (lengths_by_array[0][clip], lengths[clip])
             )
             raise DataError(
-                f"clip {printable(names[differ[0]])} has {here} in {array} and {elsewhere} in another recording: they "
-                "do not fit in one window"
+                f"clip {printable(names[clip])} has {first} in {arrays[0]} and {other} in {array}: they do not fit in "
+                "one window"
             )
-    return lengths
+    return lengths_by_array[0]
 
 
 def header_of(entry: Entry) -> Probe:

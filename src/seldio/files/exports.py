@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from inspect import signature
@@ -89,15 +89,13 @@ class Manifest(Displayed):
         kind: parquet, webdataset, audiofolder, videofolder or files.
         files: everything written, sorted by name.
         statistics: clips, clips of each split, files of each kind, bytes of the source.
-        finished: False while the export is being written, and after it was broken off.
-        replaced: names of the files of an earlier export that this one replaced or removed; not in the file.
+        finished: False while the export is being written, and after it was broken off; then only names are known.
     """
 
     kind: str
     files: tuple[ExportFile, ...]
     statistics: Mapping[str, Any] = field(default_factory=dict)
     finished: bool = True
-    replaced: tuple[str, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.kind}: {plural(len(self.files), 'file')}, {sum(file.bytes for file in self.files):,} bytes"
@@ -105,7 +103,6 @@ class Manifest(Displayed):
     def to_json(self) -> bytes:
         """Return the content of ``manifest.json``; the same export gives the same bytes everywhere."""
         record = {"seldio_export": VERSION, **asdict(self)}
-        del record["replaced"]
         return (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode(errors="backslashreplace")
 
     @staticmethod
@@ -175,82 +172,75 @@ def original_files(source: Source, manifest: Manifest, sink: Sink, limits: Limit
 
     Names are checked as those of an archive's members are.
     """
-    here = {entry.name: entry for entry in source}
+    names = {entry.name for entry in source}
     written = {file.name: file for file in manifest.files}
-    if missing := sorted(written.keys() - here.keys()):
+    if missing := sorted(written.keys() - names):
         what = f"{plural(len(missing), 'file')} of the export missing: {listed(missing)}"
         sink(problem("SAF107", source.path, what))
     entries: dict[str, Entry] = {}
     for entry in source:
-        for original in _originals(entry, written, sink, limits):
+        try:
+            originals = _originals(entry, written, sink, limits)
+        except InvalidData as error:
+            sink(error.finding)
+            continue
+        for original in originals:
             first = entries.setdefault(original.name, original)
             # a recording that several people labelled is stored with each of its clips
-            if first is not original and first.size != original.size:
+            if first.size != original.size:
                 other = first.path.partition("!/")[0]
                 sink(problem("SAF104", original.path, f"Appears twice (also in {other})"))
     return replace(source, entries=checked(entries.values(), sink), exported=True)
 
 
-def _originals(entry: Entry, written: Mapping[str, ExportFile], sink: Sink, limits: Limits) -> Iterator[Entry]:
-    """Yield the files of the source that a file of an export is, or holds."""
+def _originals(entry: Entry, written: Mapping[str, ExportFile], sink: Sink, limits: Limits) -> list[Entry]:
+    """Return the files of the source that a file of an export is, or holds."""
     file = written.get(entry.name)
     if file is None:  # it was added later
-        if entry.name != MANIFEST:
-            yield entry
-    elif file.origin is not None:
-        if safe(file.origin, entry.path, sink, limits):
-            yield replace(entry, name=file.origin)
-    elif entry.name.startswith(DATA):
-        try:
-            if entry.real is None:
-                raise InvalidData(problem("SAF107", entry.path, "A shard of an export inside an archive"))
-            members = _tar_files(entry, sink, limits) if entry.name.endswith(".tar") else _cells(entry, written, limits)
-            yield from admitted(members, entry.path, None, sink, limits)
-        except InvalidData as error:
-            sink(error.finding)
+        return [entry] if entry.name != MANIFEST else []
+    if file.origin is not None:
+        return [replace(entry, name=file.origin)] if safe(file.origin, entry.path, sink, limits) else []
+    if not entry.name.startswith(DATA):  # a table that was made from the others
+        return []
+    if entry.real is None:
+        raise InvalidData(problem("SAF107", entry.path, "A shard of an export inside an archive"))
+    with guard(entry.path), entry.open() as stream:
+        if entry.name.endswith(".tar"):
+            members = _tar_files(entry, stream, sink, limits)
+        else:
+            try:
+                members = list(_cells(entry, stream, limits))
+            except (pa.ArrowException, TypeError, MemoryError) as error:
+                raise ValueError(str(error) or type(error).__name__) from error
+    distinct = {(member.name, member.size): member for member in reversed(members)}
+    return list(admitted(list(distinct.values())[::-1], entry.path, None, sink, limits))
 
 
-def _once(members: Sequence[Member]) -> list[Member]:
-    """Return the members without those that have the name and the size of an earlier one."""
-    return list({(member.name, member.size): member for member in reversed(members)}.values())[::-1]
-
-
-def _tar_files(entry: Entry, sink: Sink, limits: Limits) -> list[Member]:
+def _tar_files(entry: Entry, stream: BinaryIO, sink: Sink, limits: Limits) -> list[Member]:
     """Return the files of all samples in a tar, under the names that they had."""
     real = str(entry.real)
     names: dict[str, str] = {}
-    records: set[str] = set()
     members = collected(tar_members(OnDisk(real, entry.path), entry.path), entry.path, sink, limits)
-    with guard(entry.path), entry.open() as stream:
-        for member in members:
-            key, _, kind = member.name.partition(".")
-            if kind == "json" and member.at is not None and member.size <= _RECORD:
-                stream.seek(member.at)
-                record = json.loads(stream.read(member.size))
-                if not isinstance(record, dict) or not isinstance(record.get("files"), dict):
-                    raise ValueError(f"{printable(member.name)} does not name the files of its sample")
-                names |= {f"{key}.{inside}": str(name) for inside, name in record["files"].items()}
-                records.add(member.name)
-    files = []
     for member in members:
-        if member.name in names and member.name not in records:
-            stretch = None if member.at is None else Stretch(real, member.at, member.size)
-            files.append(member if stretch is None else replace(member, raw=names[member.name], start=stretch))
-    return _once(files)
+        key, _, kind = member.name.partition(".")
+        if kind == "json" and member.at is not None and member.size <= _RECORD:
+            stream.seek(member.at)
+            record = json.loads(stream.read(member.size))
+            if not isinstance(record, dict) or not isinstance(record.get("files"), dict):
+                raise ValueError(f"{printable(member.name)} does not name the files of its sample")
+            names |= {f"{key}.{inside}": str(name) for inside, name in record["files"].items()}
+    return [
+        replace(member, raw=names[member.name], start=Stretch(real, member.at, member.size))
+        for member in members
+        if member.name in names and member.at is not None
+    ]
 
 
 # --- cells of a Parquet file -----------------------------------------------------------------------------
 
 
-def _cells(entry: Entry, written: Mapping[str, ExportFile], limits: Limits) -> list[Member]:
-    with guard(entry.path), entry.open() as stream:
-        try:
-            return _once(list(_members(entry, stream, written, limits)))
-        except (pa.ArrowException, TypeError, MemoryError) as error:
-            raise ValueError(str(error) or type(error).__name__) from error
-
-
-def _members(entry: Entry, stream: BinaryIO, written: Mapping[str, ExportFile], limits: Limits) -> Iterator[Member]:
+def _cells(entry: Entry, stream: BinaryIO, limits: Limits) -> Iterator[Member]:
+    """Yield the files in the columns of a Parquet file that hold files."""
     file = parquet_file(stream)
     metadata, real = file.metadata, str(entry.real)
     columns = [
@@ -274,11 +264,10 @@ def _members(entry: Entry, stream: BinaryIO, written: Mapping[str, ExportFile], 
         for column in columns:
             chunk = chunks[f"{column}.bytes"]
             for row, cell in enumerate(paths[column].to_pylist()):
-                if cell is None or cell["path"] is None or cell["path"] in written:  # it lies beside the table
-                    continue
-                size = sizes[column][first + row] if column in sizes else -1
-                start = _stretch(stream, chunk, real, size) or Cell(real, group, column, row)
-                yield Member(cell["path"], 0, size, limits.file_bytes, chunk.data_page_offset, start)
+                if cell is not None and cell["path"] is not None:
+                    size = sizes[column][first + row] if column in sizes else -1
+                    start = _stretch(stream, chunk, real, size) or Cell(real, group, column, row)
+                    yield Member(cell["path"], 0, size, limits.file_bytes, chunk.data_page_offset, start)
         first += paths.num_rows
 
 

@@ -10,11 +10,12 @@ import io
 import math
 import os
 import struct
-from abc import ABC, abstractmethod
+import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
-from typing import Any, BinaryIO, Literal, NamedTuple, Self
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,10 +31,9 @@ Floats = np.ndarray[Any, np.dtype[np.float32]]
 #: Samples as float32, whole numbers being -1 … 1, or as the 16-bit whole numbers that are in the file.
 SampleType = Literal["float32", "int16"]
 
-#: Frames decoded at once: what a lying header promises is never allocated.
+#: Frames of a recording that is read as a whole, at once.
 BLOCK = 2**17
-#: The same where the place for all frames is there already: so few that they are still in the processor's cache when
-#: they are sorted by channel.
+#: Frames decoded at once: so few that they are still in the processor's cache when they are sorted by channel.
 _AT_ONCE = 2**14
 #: Bytes at the beginning of an archive's member that are enough for a header.
 _HEAD = 2**18
@@ -239,20 +239,6 @@ def probe_entry(entry: Entry) -> Probe:
         return probe(whole)
 
 
-class Closing(ABC):
-    """A context manager that is closed at its end."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of the file."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
 class _SoundFile(soundfile.SoundFile):  # type: ignore[misc]
     """A file that can be read without soundfile's seek after each read, to the frame that has been reached anyway.
 
@@ -265,10 +251,11 @@ class _SoundFile(soundfile.SoundFile):  # type: ignore[misc]
         return not self.onward and bool(super().seekable())
 
 
-class Decoder(Closing):
-    """Sound out of any file that libsndfile reads, from any frame, for one thread; the stream stays open."""
+class Decoder:
+    """A recording that libsndfile decodes, from any frame, by one thread at a time; it closes *stream*."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, header: Probe, lock: threading.RLock) -> None:
+        self.probe, self.owner, self._lock = header, os.getpid(), lock
         stream.seek(0)
         with _speaking():
             if type(stream) is io.BufferedReader and isinstance(stream.raw, io.FileIO):
@@ -279,38 +266,21 @@ class Decoder(Closing):
             else:
                 self._file = _SoundFile(stream)
         self._at = 0
+        # and not __del__: of a cycle (a traceback makes one) the file may go first, with a warning that it was open
+        self._release = weakref.finalize(self, _released, self._file, stream)
 
-    def close(self) -> None:
-        """Let go of the stream."""
-        self._file.close()
-
-    def read(self, start: int, frames: int) -> Floats:
-        """Return sound from frame *start* on, shape (channels, frames or what is left), float32.
-
-        Memory is allocated only for samples in the file, whatever the header promises.
-        """
-        parts = [np.empty((self._file.channels, 0), np.float32)]
-        with _speaking():
-            self._go(start)
-            while frames > 0:
-                wanted = min(frames, BLOCK)
-                part = self._file.read(wanted, dtype="float32", always_2d=True)
-                parts.append(part.T)
-                self._at += len(part)
-                frames = frames - wanted if len(part) == wanted else 0
-        return np.ascontiguousarray(parts[1] if len(parts) == 2 else np.concatenate(parts, axis=1))
-
-    def fill(self, start: int, out: np.ndarray[Any, Any]) -> int:
+    def fill(self, start: int, out: np.ndarray[Any, Any]) -> None:
         """Write sound from frame *start* on into *out*, shape (channels, frames), float32 or int16.
 
-        Returns:
-            How many frames were there.
+        Raises:
+            NotAudio: it is damaged, or ends before.
         """
         done, frames = 0, out.shape[1]
         block = np.empty((min(frames, _AT_ONCE), self._file.channels), out.dtype)
-        with _speaking():
-            self._go(start)
+        with self._lock, _speaking():
             at, self._at = self._at, -1  # where it is after an error, nobody knows
+            if start != at:  # decoders go on quicker than they go elsewhere
+                at = self._file.seek(start)
             self._file.onward = True
             try:
                 while done < frames:
@@ -322,12 +292,23 @@ class Decoder(Closing):
                         break
             finally:
                 self._file.onward = False
-        self._at = at + done
-        return done
+            self._at = at + done
+        if done < frames:
+            end = (start + done) / self.probe.rate
+            raise NotAudio(f"it is cut off at {end:.3f} s, but its header states more")
 
-    def _go(self, start: int) -> None:
-        if start != self._at:  # decoders go on quicker than they go elsewhere
-            self._at = self._file.seek(start)
+    def forget(self) -> None:
+        """Keep nothing in memory: there is nothing."""
+
+    def close(self) -> None:
+        """Let go of the stream."""
+        with self._lock:
+            self._release()
+
+
+def _released(file: _SoundFile, stream: BinaryIO) -> None:
+    file.close()
+    stream.close()
 
 
 def write_wav(stream: BinaryIO, sound: np.ndarray[Any, np.dtype[np.int16]], rate: int) -> None:

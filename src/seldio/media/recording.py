@@ -11,8 +11,8 @@ import math
 import mmap
 import os
 import threading
-import weakref
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any, BinaryIO, cast
 
@@ -21,11 +21,13 @@ import numpy as np
 from seldio.errors import UsageError, needing
 from seldio.files import Entry
 from seldio.files.entries import inside, plain_file
-from seldio.media.audio import FLOAT, PCM, Closing, Decoder, Floats, NotAudio, Probe, SampleType, probe
+from seldio.media.audio import FLOAT, PCM, Decoder, Floats, NotAudio, Probe, SampleType, WavHeader, probe
 from seldio.text import plural, printable
 
 #: Sound as float32 or int16, shape (channels, frames).
 Samples = np.ndarray[Any, Any]
+#: Frames from which on it is seen whether the last one is there before any is read.
+_LONG = 2**24
 #: Kinds of samples (libsndfile's names) that int16 holds as they are.
 IN_16_BITS = frozenset({"PCM_16", "PCM_S8", "PCM_U8"})
 
@@ -35,13 +37,12 @@ def not_in_16_bits(subtype: str) -> str:
     return f"has samples of another kind ({subtype}), which int16 would round or cut off: use dtype='float32'"
 
 
-class Recording(Closing):
+class Recording(AbstractContextManager["Recording"]):
     """A recording that gives any part of its sound.
 
     It is opened when it is first asked for something, may be used by several threads, and can be pickled: each
-    process opens it anew. Plain PCM and float WAV files (RIFF, RIFX, RF64) are
-    mapped into memory; all else that libsndfile reads is decoded. Either way the samples are those that
-    libsndfile gives as float32.
+    process opens it anew. WAV files of 16 and 32 bits are mapped into memory; all else
+    that libsndfile reads is decoded. Either way the samples are those that libsndfile gives as float32.
 
     Args:
         source: a path, or a file of an opened source.
@@ -50,7 +51,7 @@ class Recording(Closing):
     def __init__(self, source: str | os.PathLike[str] | Entry) -> None:
         self._entry: Entry = plain_file(source) if isinstance(source, str | os.PathLike) else source
         self._lock = threading.RLock()
-        self._opened: _Mapped | _Decoded | None = None
+        self._opened: _Mapped | Decoder | None = None
 
     def __repr__(self) -> str:
         return f"Recording({self.path!r})"
@@ -121,6 +122,8 @@ class Recording(Closing):
         if out is not None and (out.shape != (channels, frames) or out.dtype != dtype):
             needed = (channels, frames)
             raise UsageError(f"out has shape {out.shape} of {out.dtype}; needed is {needed} of {dtype}")
+        if high - low > _LONG:  # no memory is taken for what only a header promises
+            sound.fill(high - 1, np.empty((channels, 1), dtype))
         given = np.empty((channels, width), dtype) if out is None else out[:, :width]
         given[:, :before] = 0
         given[:, before + high - low :] = 0
@@ -134,6 +137,9 @@ class Recording(Closing):
             yield self.read(start, min(frames, len(self) - start))
             self._sound().forget()
 
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Let go of the file; it is opened again when it is needed."""
         with self._lock:
@@ -141,7 +147,7 @@ class Recording(Closing):
             if opened is not None:
                 opened.close()
 
-    def _sound(self) -> _Mapped | _Decoded:
+    def _sound(self) -> _Mapped | Decoder:
         """Return the opened file: one for each process, since forks share the place in a stream."""
         opened = self._opened
         if opened is None or opened.owner != os.getpid():
@@ -155,95 +161,46 @@ class Recording(Closing):
 # --- opened files ------------------------------------------------------------------------------------------
 
 
-def _open(entry: Entry, lock: threading.RLock) -> _Mapped | _Decoded:
+def _open(entry: Entry, lock: threading.RLock) -> _Mapped | Decoder:
     stream = entry.open()
     try:
         header = probe(stream)
         wav, plain = header.header, _PLAIN.get(header.subtype)
-        in_place = (  # whether the samples can be read where they lie
+        if (
             entry.on_disk
             and wav is not None
-            and header.container in ("WAV", "WAVEX", "RF64")
-            and header.frames > 0
             and plain is not None
-            and (wav.tag, wav.bits) == plain[:2]
-            and header.channels == wav.channels
-            and header.frames * wav.block <= wav.rest
+            and header.frames > 0
+            and (wav.order, wav.tag, wav.bits, wav.channels) == ("<", *plain[:2], header.channels)
             and wav.block * 8 == wav.channels * wav.bits
-        )
-        if in_place:
+            and header.frames * wav.block <= wav.rest
+        ):
             with stream:
-                return _Mapped(stream, header, inside(stream))
-        return _Decoded(stream, Decoder(stream), header, lock)
+                return _Mapped(stream, header, wav, inside(stream))
+        return Decoder(stream, header, lock)
     except BaseException:
         stream.close()
         raise
 
 
-class _Decoded:
-    """A recording that is decoded, by one thread at a time."""
-
-    def __init__(self, stream: BinaryIO, decoder: Decoder, header: Probe, lock: threading.RLock) -> None:
-        self.probe, self.owner = header, os.getpid()
-        self._lock, self._decoder = lock, decoder
-        # and not __del__: of a cycle (a traceback makes one) the file may go first, with a warning that it was open
-        self._release = weakref.finalize(self, _released, decoder, stream)
-
-    def fill(self, start: int, out: Samples) -> None:
-        with self._lock:
-            frames = self._decoder.fill(start, out)
-        if frames != out.shape[1]:
-            end = (start + frames) / self.probe.rate
-            raise NotAudio(f"it is cut off at {end:.3f} s, but its header states more")
-
-    def forget(self) -> None:
-        """Keep nothing in memory: there is nothing."""
-
-    def close(self) -> None:
-        with self._lock:
-            self._release()
-
-
-def _released(decoder: Decoder, stream: BinaryIO) -> None:
-    decoder.close()
-    stream.close()
-
-
 class _Mapped:
     """A recording that is mapped into memory."""
 
-    def __init__(self, stream: BinaryIO, probe: Probe, base: int) -> None:
-        assert probe.header is not None
+    def __init__(self, stream: BinaryIO, probe: Probe, header: WavHeader, base: int) -> None:
         self.probe, self.owner = probe, os.getpid()
-        self._header = header = probe.header
-        _, _, kind, self._factor = _PLAIN[probe.subtype]
+        *_, dtype, self._factor = _PLAIN[probe.subtype]
         start = base - base % mmap.ALLOCATIONGRANULARITY  # of a shard no more than the recording
-        at, dtype = base + header.data_at, np.dtype((header.order if kind != "u1" else "|") + kind)
+        at = base + header.data_at
         self._end = at + probe.frames * header.block
         self._map = mmap.mmap(stream.fileno(), self._end - start, access=mmap.ACCESS_READ, offset=start)
-        width = header.block // (probe.channels * dtype.itemsize)  # 3 for 24 bits, of bytes
-        shape = (probe.frames, probe.channels, width) if width > 1 else (probe.frames, probe.channels)
+        shape = probe.frames, probe.channels
         self._samples = np.frombuffer(self._map, dtype, math.prod(shape), at - start).reshape(shape)
 
     def fill(self, start: int, out: Samples) -> None:
         if self._map.size() < self._end:  # to look past the end would kill the process
             raise NotAudio("it was shortened after it was opened")
-        samples, order = self._samples[start : start + out.shape[1]], self._header.order
-        if out.dtype == np.int16:
-            np.copyto(out, samples.T)
-            if self._header.bits == 8:
-                out -= 128
-                out *= 256
-            return
-        if self._header.bits == 24:  # the upper bytes of four
-            words = np.zeros((*samples.shape[:2], 4), np.uint8)
-            words[..., slice(1, 4) if order == "<" else slice(0, 3)] = samples
-            samples = words.view(f"{order}i4")[..., 0]
-        with np.errstate(all="ignore"):  # doubles beyond float32 become infinite, in libsndfile too
-            np.copyto(out, samples.T, casting="same_kind")
-        if self._header.bits == 8:
-            out -= np.float32(128)
-        if self._factor != 1:
+        np.copyto(out, self._samples[start : start + out.shape[1]].T, casting="same_kind")
+        if self._factor != 1 and out.dtype != np.int16:
             out *= np.float32(self._factor)
 
     def forget(self) -> None:
@@ -255,14 +212,12 @@ class _Mapped:
         """Leave the map to the last array that is still being read."""
 
 
-#: By libsndfile's name: the tag and bits in the header, the type in numpy, and what full scale is multiplied by.
+#: Kinds of samples that are read where they lie, by libsndfile's name: the tag and bits in the header, the type in
+#: numpy, and what full scale is multiplied by.
 _PLAIN = {
-    "PCM_U8": (PCM, 8, "u1", 2.0**-7),
-    "PCM_16": (PCM, 16, "i2", 2.0**-15),
-    "PCM_24": (PCM, 24, "u1", 2.0**-31),
-    "PCM_32": (PCM, 32, "i4", 2.0**-31),
-    "FLOAT": (FLOAT, 32, "f4", 1.0),
-    "DOUBLE": (FLOAT, 64, "f8", 1.0),
+    "PCM_16": (PCM, 16, "<i2", 2.0**-15),
+    "PCM_32": (PCM, 32, "<i4", 2.0**-31),
+    "FLOAT": (FLOAT, 32, "<f4", 1.0),
 }
 
 

@@ -1,12 +1,11 @@
 """Video files on the true clock: which picture belongs to which label frame; the home of PyAV's decoding.
 
-Time comes from the presentation time stamps of the container where it has them, so that start offsets, variable
-rates and missing pictures do no harm, and from the rate otherwise. Time 0 is that of the container, except in
-broadcast streams (MPEG-TS), which begin anywhere: there it is their first moment.
+Time comes from the presentation time stamps of the container, so that start offsets, variable rates and missing
+pictures do no harm. Containers without such stamps, or without a time 0 (AVI, broadcast streams), are not read.
 
-FFmpeg never gets a name. It reads a stream that seldio opened, through a list of containers that hold their pictures
-themselves: a text called ``.mp4`` that lists other files (ffconcat, HLS) is none of them. The packets, undecoded, tell
-when each picture is shown, and where decoding can begin.
+FFmpeg never gets a name. It reads a stream that seldio opened, through a list of two containers: a text called
+``.mp4`` that lists other files (ffconcat, HLS) is none of them. The packets, undecoded, tell when each picture is
+shown, and where decoding can begin.
 """
 
 from __future__ import annotations
@@ -17,15 +16,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, BinaryIO, Literal, Self, get_args
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, cast, get_args
 
 import numpy as np
 
 from seldio import clock
 from seldio.errors import DataError, UsageError, needing
-from seldio.files import Entry, open_source
-from seldio.files.entries import reopening
-from seldio.media.audio import Closing
+from seldio.files import Entry
+from seldio.files.entries import plain_file, reopening
 from seldio.text import plural, printable
 
 with needing("av", "17.1"):  # before, it crashes at Flash videos, and does not tell what an MP4 file promises
@@ -41,18 +42,12 @@ Picture = np.ndarray[Any, np.dtype[np.uint8]]
 #: What to do with label frames that have no picture.
 Missing = Literal["error", "hold", "skip"]
 
-#: FFmpeg's names of the containers that may be read.
-CONTAINERS = ("mov", "matroska", "avi", "mpegts", "mpeg", "flv", "ogg", "asf", "ivf", "h264", "hevc", "m4v")
 #: Pixels of a picture; 8K panoramas (7680 × 3840) are below.
 MOST_PIXELS = 8192 * 4320
 #: Bytes that FFmpeg fetches at once.
 _BUFFER = 2**18
-_OPTIONS = {
-    "format_whitelist": ",".join(CONTAINERS),
-    "protocol_whitelist": "none",
-    "probesize": "5000000",
-    "analyzeduration": "5000000",
-}
+#: What FFmpeg may read: MP4, MOV, Matroska and WebM, and no other file.
+_OPTIONS = {"format_whitelist": "mov,matroska", "protocol_whitelist": "none"}
 
 
 class NotVideo(DataError):
@@ -84,8 +79,8 @@ def speaking() -> Iterator[None]:
 
 
 @contextmanager
-def opened(open_file: Callable[[], BinaryIO]) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Open the container in a file and its main video stream, which nothing has been decoded of."""
+def opened(open_file: Callable[[], BinaryIO]) -> Iterator[VideoStream]:
+    """Open the main video stream of the container in a file, which nothing has been decoded of."""
 
     def stay_closed(url: str, *_: Any) -> Any:
         raise OSError(f"{url} stays closed")
@@ -97,10 +92,12 @@ def opened(open_file: Callable[[], BinaryIO]) -> Iterator[tuple[InputContainer, 
             file.seek(0)
             start = file.read(512)
             text = "it is a text" if not set(start) - {*range(0x20, 0x7F), *b"\t\r\n"} else ""
-            other = "it is not a video container, or it is damaged (known are MP4, MOV, Matroska, WebM, AVI, …)"
+            other = (
+                "it is no MP4, MOV, Matroska or WebM file, or it is damaged ('ffmpeg -i FILE a.mp4' converts others)"
+            )
             raise NotVideo(text or other if start else "it is empty (0 bytes)") from error
         with container:
-            yield container, _main_stream(container)
+            yield _main_stream(container)
 
 
 def _closed() -> BinaryIO:
@@ -129,7 +126,7 @@ def _main_stream(container: InputContainer) -> VideoStream:
     return stream
 
 
-class Video(Closing):
+class Video(AbstractContextManager["Video"]):
     """A video file; a context manager. Opening it reads the packets once and decodes nothing.
 
     Several threads may ask for pictures at once: each call has a decoder of its own.
@@ -155,31 +152,28 @@ class Video(Closing):
     """
 
     def __init__(self, source: str | os.PathLike[str] | Entry | BinaryIO, *, threads: int = 0) -> None:
-        entry: Entry | BinaryIO
-        if not isinstance(source, str | os.PathLike):
-            entry = source
-        else:  # pipes, devices, folders and links that lead nowhere are refused
-            faults: list[str] = []
-            with open_source(source, lambda finding: faults.append(finding.message)) as files:
-                if files.kind != "file" or len(files.entries) != 1:
-                    why = faults[0] if faults else f"it is a {files.kind}"
-                    raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {why}")
-                entry = files.entries[0]
-        file = entry.open() if isinstance(entry, Entry) else entry
+        name = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
+        if name and not Path(name).is_file():  # nor a pipe, which would never end
+            raise UsageError(f"no such file: {printable(name)}")
+        entry = plain_file(name) if name else source
+        file = entry.open() if isinstance(entry, Entry) else cast("BinaryIO", entry)
         self._open, self._threads = partial(opened, reopening(file)), threads
-        if isinstance(entry, Entry):
+        if file is not source:
             file.close()
         try:
-            with self._open() as (container, stream):
-                self.scan = scan(container, stream)
+            with self._open() as stream:
+                self.scan = scan(stream)
                 self._stored = stream.codec_context.width, stream.codec_context.height
-                self.codec, self.container = stream.codec_context.name, container.format.name
+                self.codec, self.container = stream.codec_context.name, stream.container.format.name
         except NotVideo as error:
-            if not isinstance(source, str | os.PathLike):
-                raise
-            raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {error}") from error
+            if name:
+                raise NotVideo(f"{printable(name)} cannot be read as video: {error}") from error
+            raise
         self.rate, self.frames = self.scan.rate, len(self.scan)
         self.start, self.duration = self.scan.start, self.scan.end - self.scan.start
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of the file; what is being read from it is read to its end."""
@@ -188,8 +182,8 @@ class Video(Closing):
     @cached_property
     def rotation(self) -> int:
         """Degrees, counter-clockwise, by which players turn the pictures; the first picture tells."""
-        with suppress(NotVideo), PictureDecoder(self._open, self.scan, frozenset([0]), 1) as decoder:
-            return round(decoder.picture(0).rotation / 90) % 4 * 90
+        with suppress(NotVideo):
+            return round(next(self._decoded([0], threads=1)).rotation / 90) % 4 * 90
         return 0
 
     @property
@@ -271,7 +265,7 @@ class Video(Closing):
             nearest = {frame: 0 if clock.centre(frame, hop) < self.start else last for frame in absent}
             numbers = [nearest.get(frame, number) for frame, number in zip(frames, numbers, strict=True)]
         shown = [(frame, number) for frame, number in zip(frames, numbers, strict=True) if number >= 0]
-        return self._decoded(shown, size)
+        return self._converted(shown, size)
 
     def pictures(self, label_frames: Iterable[int], **options: Any) -> Picture:
         """Return the pictures of :meth:`frames_at` as one array of shape (label frames, height, width, 3)."""
@@ -279,132 +273,97 @@ class Video(Closing):
         width, height = options.get("size") or self.size
         return np.stack(pictures) if pictures else np.zeros((0, height, width, 3), np.uint8)
 
-    def _decoded(
+    def _converted(
         self, frames: Sequence[tuple[int, int]], size: tuple[int, int] | None
     ) -> Iterator[tuple[int, Picture]]:
         """Yield label frames with the pictures of their numbers; those that share one get the same."""
         reformatter = VideoReformatter()  # one for all, since it keeps its tables
         area = Interpolation.AREA if size is not None else None  # every pixel counts when it is made smaller
-        last: tuple[int, Picture] | None = None
-        wanted = frozenset(number for _, number in frames)
-        with PictureDecoder(self._open, self.scan, wanted, self._threads) as decoder:
-            for frame, number in frames:
-                if last is None or last[0] != number:
-                    decoded = decoder.picture(number)
-                    turns = round(decoded.rotation / 90) % 4  # as players turn it
-                    width, height = size or self._stored
-                    if size is not None and turns % 2:
-                        width, height = height, width
-                    with speaking():
-                        made = reformatter.reformat(decoded, width, height, "rgb24", interpolation=area)
-                        picture = np.asarray(made.to_ndarray(), np.uint8)
-                    last = number, np.ascontiguousarray(np.rot90(picture, turns)) if turns else picture
-                yield frame, last[1]
+        runs = [(number, list(pairs)) for number, pairs in groupby(frames, itemgetter(1))]
+        decoded = self._decoded([number for number, _ in runs], self._threads)
+        for picture, (_, pairs) in zip(decoded, runs, strict=True):
+            turns = round(picture.rotation / 90) % 4  # as players turn it
+            width, height = size or self._stored
+            if size is not None and turns % 2:
+                width, height = height, width
+            with speaking():
+                made = reformatter.reformat(picture, width, height, "rgb24", interpolation=area)
+                array = np.asarray(made.to_ndarray(), np.uint8)
+            turned = np.ascontiguousarray(np.rot90(array, turns)) if turns else array
+            yield from ((frame, turned) for frame, _ in pairs)
 
+    def _decoded(self, numbers: Sequence[int], threads: int) -> Iterator[VideoFrame]:
+        """Yield pictures by number exactly as decoding everything gives them; raise NotVideo if one is damaged.
 
-# --- decoding --------------------------------------------------------------------------------------------
+        Increasing numbers are decoded in one pass, with seeks only over what takes longer to decode.
+        """
+        wanted, seeks = frozenset(numbers), True
+        run: Iterator[tuple[int, VideoFrame]] = iter(())
+        stream: VideoStream | None = None
+        first = following = 0  # the pictures with which the run began, and which it reaches next
+        with ExitStack() as stack:
+            for number in numbers:
+                key = int(self.scan.keys[number]) if seeks else 0
+                if stream is None or number < following or key > following + SEEK_COST:
+                    first = key if key > SEEK_COST else 0
+                    stream = stream if stream is not None and first else self._begun(stack, threads)
+                    run = self._run(stream, first, wanted)
+                at, picture = next((pair for pair in run if pair[0] >= number), (-1, None))
+                if at != number and first:  # the index of the container led astray: from the beginning, then
+                    seeks, first, stream = False, 0, self._begun(stack, threads)
+                    run = self._run(stream, first, wanted)
+                    at, picture = next((pair for pair in run if pair[0] >= number), (-1, None))
+                if picture is None or at != number:
+                    time = float(self.scan.time(number))
+                    raise NotVideo(f"picture {number:,} of {self.frames:,} (at {time:.3f} s) cannot be decoded")
+                following = at + 1
+                yield picture
 
-#: A seek costs about as much as decoding so many pictures: threads start anew, and the pictures that they had
-#: begun are thrown away.
-SEEK_COST = 12
+    def _begun(self, stack: ExitStack, threads: int) -> VideoStream:
+        """Open the container at its beginning; *stack* closes it, and closes the one before."""
+        stack.close()
+        stream = stack.enter_context(self._open())
+        stream.codec_context.thread_type, stream.codec_context.thread_count = "AUTO", threads
+        return stream
 
-Open = Callable[[], AbstractContextManager[tuple[InputContainer, VideoStream]]]
+    def _run(self, stream: VideoStream, key: int, wanted: frozenset[int]) -> Iterator[tuple[int, VideoFrame]]:
+        """Yield numbers and pictures as they are shown, from the picture *key* on; none if the seek went past it.
 
-
-class PictureDecoder:
-    """Decodes pictures by number; a context manager. Increasing numbers are decoded in one pass.
-
-    In H.264, pictures that are not *wanted* and that no other picture is made from are not decoded at all.
-    """
-
-    def __init__(self, open: Open, scan: Scan, wanted: frozenset[int], threads: int = 0) -> None:
-        self._open, self._scan, self._wanted, self._threads = open, scan, wanted, threads
-        self._stack, self._may_seek = ExitStack(), len(scan.keys) > 0
-        self._next, self._sought = 0, False
-        self._frames: Iterator[tuple[int, VideoFrame]] = iter(())
-
-    def __enter__(self) -> Self:
-        self._restart()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._frames = iter(())  # they refer to this: nothing would go before the garbage collector comes
-        self._stack.close()
-
-    def picture(self, number: int) -> VideoFrame:
-        """Return the picture *number* exactly as decoding everything gives it; raise NotVideo if it is damaged."""
-        if number < self._next:
-            self._restart()
-        for _ in range(2):
-            key = int(self._scan.keys[number]) if self._may_seek else 0
-            if key > self._next + SEEK_COST:
-                self._sought = True
-                with speaking():
-                    self._container.seek(int(self._scan.raw[key]), stream=self._stream)
-                self._frames = self._run(key)
-            for at, frame in self._frames:
-                self._next = at + 1
-                if at == number:
-                    return frame
-                if at > number:
-                    break
-            if not self._sought:
-                break
-            self._may_seek = False  # the index of the container led astray: from the beginning, then
-            self._restart()
-        time = float(self._scan.time(number))
-        raise NotVideo(f"picture {number:,} of {len(self._scan):,} (at {time:.3f} s) cannot be decoded")
-
-    def _restart(self) -> None:
-        self._stack.close()
+        In H.264, pictures that are not *wanted* and that no other picture is made from are not decoded at all.
+        """
+        numbers, context = self.scan.number_of, stream.codec_context
+        container = cast("InputContainer", stream.container)
         with speaking():
-            self._container, self._stream = self._stack.enter_context(self._open())
-            context = self._stream.codec_context
-            context.thread_type = "AUTO"
-            context.thread_count = self._threads
-        self._sparing = context.name == "h264" and len(self._scan.raw) > 0
-        self._next, self._sought = 0, False  # the number that decoding on reaches next, and whether it began elsewhere
-        self._frames = self._run(None)
-
-    def _run(self, key: int | None) -> Iterator[tuple[int, VideoFrame]]:
-        """Yield numbers and pictures as they are shown, from the picture *key* on; none if the seek went past it."""
-        count, numbers, context = 0, self._scan.number_of, self._stream.codec_context
-        with speaking():
-            for packet in self._container.demux(self._stream):
-                number = None if packet.pts is None else numbers.get(packet.pts)
-                if key is not None and packet.size:
+            if key:
+                container.seek(int(self.scan.times[key]), stream=stream)
+            for packet in container.demux(stream):
+                number = numbers.get(packet.pts)
+                if key and packet.size:
                     if number is not None and number > key:
                         return
                     if number != key:
                         continue
-                    key = None
-                if not packet.size and packet.dts is not None:  # "the same picture again", except at the end
-                    continue
-                if self._sparing:
-                    context.skip_frame = "DEFAULT" if number in self._wanted else "NONREF"
+                    key = 0
+                if context.name == "h264":
+                    context.skip_frame = "DEFAULT" if number in wanted else "NONREF"
                 try:
-                    frames = self._stream.decode(packet)
+                    pictures = stream.decode(packet)
                 except av.error.InvalidDataError:
                     continue  # damaged; what does not come out is missed by whoever wants it
-                for frame in frames:
-                    at: int | None = count
-                    if numbers:  # else no stamps tell pictures apart
-                        at = None if frame.pts is None else numbers.get(frame.pts)
-                    count += 1
-                    if at is not None:
-                        yield at, frame
+                for picture in pictures:
+                    if picture.pts in numbers:
+                        yield numbers[picture.pts], picture
 
 
 # --- what packets tell -----------------------------------------------------------------------------------
 
+#: A seek costs about as much as decoding so many pictures: threads start anew, and the pictures that they had
+#: begun are thrown away.
+SEEK_COST = 12
 #: Pictures of a video: 18 hours of 30 a second.
 MOST_FRAMES = 2_000_000
 #: Time stamps beyond this are damage, and sums of two would not fit.
 _MOST_TICKS = 2**53
-#: Containers whose time stamps only say in which order pictures are decoded.
-_ORDER_ONLY = ("avi",)
-#: FFmpeg's flag (AVFMT_TS_DISCONT) of containers whose time has no zero of its own and may jump: broadcasts.
-_JUMPS = 0x200
 
 
 @dataclasses.dataclass(frozen=True)
@@ -415,9 +374,7 @@ class Scan:
     time_base: Fraction  # seconds
     rate: Fraction  # frames per second, as the container has it
     last: Fraction  # how long the last picture is shown, in seconds
-    stamped: bool  # whether the container says when each picture is shown; otherwise the rate does
-    raw: Ints  # FFmpeg's time stamp of each picture, or nothing where pictures can only be counted
-    keys: Ints  # for each picture the one from which decoding has to begin; nothing where seeking is not safe
+    keys: Ints  # for each picture the one from which decoding has to begin
     fault: str = ""  # why reading stopped before the end, if it did
     promised: int = 0  # pictures that the header counts, 0 where it does not; those that an edit list hides left out
 
@@ -439,9 +396,9 @@ class Scan:
         return self.time(-1) + self.last
 
     @cached_property
-    def number_of(self) -> dict[int, int]:
-        """The number of each picture by FFmpeg's time stamp."""
-        return {stamp: number for number, stamp in enumerate(self.raw.tolist())}
+    def number_of(self) -> dict[int | None, int]:
+        """The number of each picture by its time stamp."""
+        return {stamp: number for number, stamp in enumerate(self.times.tolist())}
 
     @property
     def ahead(self) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -450,48 +407,40 @@ class Scan:
         return np.asarray(self.times * float(self.time_base) - numbers, np.float64)
 
 
-def scan(container: InputContainer, stream: VideoStream) -> Scan:
+def scan(stream: VideoStream) -> Scan:
     """Go through all packets of *stream*, and decode none."""
+    container, base = cast("InputContainer", stream.container), stream.time_base
     rates = (stream.guessed_rate, stream.average_rate, stream.base_rate)
     rate = next((Fraction(rate) for rate in rates if rate is not None and 0 < rate <= 1000), None)
-    if rate is None:
+    if rate is None or base is None:
         raise NotVideo("it has no frame rate")
-    name, packets, fault = container.format.name, [], ""
+    stamps: list[int | None] = []
+    keyed: list[bool] = []
+    durations: list[int] = []
+    fault = ""
     try:
         for packet in container.demux(stream):
             if packet.size and not packet.is_discard:  # an edit list hides what is discarded
-                stamp = packet.dts if name in _ORDER_ONLY else packet.pts
-                packets.append((stamp, packet.is_keyframe, packet.duration or 0))
-            if len(packets) > MOST_FRAMES:
+                stamps.append(packet.pts)
+                keyed.append(packet.is_keyframe)
+                durations.append(packet.duration or 0)
+            if len(stamps) > MOST_FRAMES:
                 raise NotVideo(f"it has over {MOST_FRAMES:,} pictures")
     except FAILURES as error:
         fault = reason(error)
-    if not packets:
+    if not stamps:
         raise NotVideo(f"it has no pictures{': ' if fault else ''}{fault}")
     with speaking():
-        listed = stream.index_entries if name.startswith("mov") else ()
-        promised = sum(not entry.is_discard for entry in listed)  # of an MP4 file, those to be shown
-    nothing, base = np.zeros(0, np.int64), stream.time_base
-    stamps = [stamp for stamp, _, _ in packets if stamp is not None]
-    if base is None or len(stamps) < len(packets):
-        counted = np.arange(len(packets), dtype=np.int64)
-        return Scan(counted, 1 / rate, rate, 1 / rate, False, nothing, nothing, fault, promised)
-    if max(map(abs, stamps)) > _MOST_TICKS:
-        raise NotVideo("its time stamps are implausible")
+        # of an MP4 file, those to be shown
+        promised = sum(not entry.is_discard for entry in stream.index_entries) if "mp4" in container.format.name else 0
+    if None in stamps or len(set(stamps)) < len(stamps):
+        raise NotVideo("not every picture has a time stamp of its own")
     decoded = np.array(stamps, np.int64)
-    order = np.argsort(decoded, kind="stable")
-    raw, last = decoded[order], packets[int(order[-1])][2] * Fraction(base) or 1 / rate
-    jumps, zero = bool(container.format.flags & _JUMPS), 0
-    if jumps and container.start_time is not None:  # the moment at which all that is in the container begins
-        zero = round(Fraction(container.start_time, av.time_base) / base)
-    distinct = name not in _ORDER_ONLY and bool((np.diff(raw) > 0).all())
-    keys = nothing
-    if distinct and not jumps:
-        # for each picture, as shown, the latest key picture that is neither decoded nor shown after it
-        is_key = np.array([is_key for _, is_key, _ in packets], bool)[order]
-        before = np.maximum.accumulate(np.where(is_key, np.arange(len(order)), 0))
-        before[order[before] > order] = 0  # it is decoded later, though shown earlier
-        keys = np.asarray(before, np.int64)
-    shown_at = raw if distinct else nothing
-    stamped = name not in _ORDER_ONLY
-    return Scan(raw - zero, Fraction(base), rate, last, stamped, shown_at, keys, fault, promised)
+    if np.abs(decoded).max() > _MOST_TICKS:
+        raise NotVideo("its time stamps are implausible")
+    order = np.argsort(decoded)
+    last = durations[int(order[-1])] * Fraction(base) or 1 / rate
+    # for each picture, as shown, the latest key picture that is neither decoded nor shown after it
+    keys = np.maximum.accumulate(np.where(np.array(keyed)[order], np.arange(len(order)), 0)).astype(np.int64)
+    keys[order[keys] > order] = 0  # it is decoded later, though shown earlier
+    return Scan(decoded[order], Fraction(base), rate, last, keys, fault, promised)

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from seldio import clock
 from seldio.errors import SeldioError, UsageError, needing
-from seldio.media.arrays import RATES
-from seldio.media.audio import BLOCK, Decoder, Floats, NotAudio, probe
+from seldio.media.audio import BLOCK, Floats, NotAudio
+from seldio.media.recording import Recording
 from seldio.media.video import Picture, Video
 from seldio.schema.clips import Array
 from seldio.text import plural, printable
@@ -143,76 +143,56 @@ LONGEST = 3600
 #: Where the loudest sample comes to (-1 dB), and by how much quiet recordings are raised to get there (24 dB).
 _PEAK, _MOST_GAIN = 0.891, 15.85
 #: Frames per second that AAC knows.
-_RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
+_RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000)
 
 
 @dataclasses.dataclass(frozen=True)
 class Downmix:
     """A recording as it is listened to."""
 
-    stream: BinaryIO  # of the file, seekable
-    rate: int  # frames per second
-    frames: int  # how many
+    recording: Recording
     weights: Weights  # what of each channel goes to each ear, shape (1 or 2, channels), the gain included
     description: str  # what was done, for people
 
     @property
     def seconds(self) -> float:
         """How long it is."""
-        return self.frames / self.rate
+        return self.recording.probe.seconds
 
     def blocks(self) -> Iterator[Floats]:
-        """Yield the sound, shape (ears, frames), in [-1, 1], a second or so at a time, at the rate :attr:`encoded`."""
-        layout = "stereo" if len(self.weights) == 2 else "mono"
-        resampler = av.AudioResampler("fltp", layout, self.encoded) if self.rate != self.encoded else None
-        with Decoder(self.stream) as decoder:
-            for start in range(0, self.frames, self.rate):
-                block = self.weights @ decoder.read(start, min(self.rate, self.frames - start))
-                block = np.nan_to_num(block).clip(-1, 1)
-                if resampler is None:
-                    yield block
-                    continue
-                frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(block), format="fltp", layout=layout)
-                frame.rate = self.rate
-                yield from (np.asarray(part.to_ndarray(), np.float32) for part in resampler.resample(frame))
-        if resampler is not None:
-            yield from (np.asarray(part.to_ndarray(), np.float32) for part in resampler.resample(None))
-
-    @property
-    def encoded(self) -> int:
-        """Frames per second of the copy."""
-        return self.rate if self.rate in _RATES else 48_000
+        """Yield the sound, shape (ears, frames), in [-1, 1], a second at a time."""
+        for block in self.recording.blocks(self.recording.rate):
+            yield np.nan_to_num(self.weights @ block).clip(-1, 1)
 
 
-def sound(stream: BinaryIO, array: Array = "audio") -> Downmix:
+def sound(recording: Recording, array: Array = "audio") -> Downmix:
     """Return a recording as people listen to it: two ears, and loud enough."""
-    header = probe(stream)
-    if header.rate not in RATES:
-        raise NotAudio(f"{header.rate:,} frames per second, which no player supports")
+    header, channels = recording.probe, recording.channels
+    if header.rate not in _RATES:
+        raise NotAudio(f"{header.rate:,} frames per second, which AAC does not support")
     if header.frames * 100 < header.rate:
         raise NotAudio(f"it ends after {plural(header.frames, 'frame')}, before a hundredth of a second")
     _check_length(header.seconds, "the recording")
     # what of each channel goes to each ear, left first, shape (ears, channels)
-    if array == "mic" and header.channels == 4:
+    if array == "mic" and channels == 4:
         weights = np.array([[0.5, 0, 0.5, 0], [0, 0.5, 0, 0.5]], np.float32)
         description = "the capsules of each side"
-    elif array != "stereo" and header.channels == 4:  # cardioids, (W ± Y) / 2; one of no known array is taken for FOA
+    elif array != "stereo" and channels == 4:  # cardioids, (W ± Y) / 2; one of no known array is taken for FOA
         weights = np.array([[0.5, 0.5, 0, 0], [0.5, -0.5, 0, 0]], np.float32)
         description = f"cardioids to the left and right{'' if array == 'foa' else ', its four channels taken for FOA'}"
-    elif header.channels <= 2:
-        weights = np.eye(header.channels, dtype=np.float32)
-        description = "stereo" if header.channels == 2 else "mono"
+    elif channels <= 2:
+        weights = np.eye(channels, dtype=np.float32)
+        description = "stereo" if channels == 2 else "mono"
     else:
-        weights = np.full((1, header.channels), 1 / header.channels, np.float32)
-        description = f"the mean of {header.channels} channels"
+        weights = np.full((1, channels), 1 / channels, np.float32)
+        description = f"the mean of {channels} channels"
     peak = 0.0
-    with Decoder(stream) as decoder:
-        for start in range(0, header.frames, BLOCK):
-            part = weights @ decoder.read(start, min(BLOCK, header.frames - start))
-            peak = max(peak, float(np.abs(part, where=np.isfinite(part), out=np.zeros_like(part)).max(initial=0)))
+    for block in recording.blocks(BLOCK):
+        part = weights @ block
+        peak = max(peak, float(np.abs(part, where=np.isfinite(part), out=np.zeros_like(part)).max(initial=0)))
     gain = min(_PEAK / peak, _MOST_GAIN) if peak > 0 else 1.0
     description += f", {round(20 * math.log10(gain)):+d} dB"
-    return Downmix(stream, header.rate, header.frames, weights * np.float32(gain), description)
+    return Downmix(recording, weights * np.float32(gain), description)
 
 
 def _check_length(seconds: float, what: str) -> None:
@@ -230,7 +210,7 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
         raise UsageError("no recording or video to copy")
     out = io.BytesIO()
     blocks = downmix.blocks() if downmix is not None else iter(())
-    track = (downmix.encoded, len(downmix.weights)) if downmix is not None else None
+    track = (downmix.recording.rate, len(downmix.weights)) if downmix is not None else None
     size, rate = (0, 0), Fraction(PICTURES)
     if video is not None:
         _check_length(float(video.scan.end), "the video")

@@ -42,7 +42,6 @@ class VideoFacts:
     promised: int  # the number in the header; 0 if it has none
     start: float  # seconds at which the first frame is shown
     end: float  # seconds at which the last one ends
-    stamped: bool  # whether the container has timestamps
     off: float  # seconds by which the frame that is farthest from its nominal time is shown later than that
     worst: int  # the number of that frame
     fault: str  # why reading stopped, if it did
@@ -123,7 +122,7 @@ def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
             scan, ahead = video.scan, video.scan.ahead
             far = np.abs(ahead)
             worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
-            times = float(scan.start), float(scan.end), scan.stamped, float(ahead[worst]), worst
+            times = float(scan.start), float(scan.end), float(ahead[worst]), worst
             facts = VideoFacts(video.size, scan.rate, len(scan), scan.promised, *times, scan.fault, bare, hop)
             return facts, "", False
     except SeldioError as error:
@@ -177,7 +176,7 @@ def labels_without_picture(video: VideoFile, facts: VideoFacts, finding: MakeFin
 
 def video_clock(video: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
     half = 0.5 / float(facts.rate)
-    if facts.stamped and abs(facts.off) > half + 1e-3:
+    if abs(facts.off) > half + 1e-3:
         shown = facts.worst / float(facts.rate) + facts.off
         late = facts.start > half and abs(facts.off - facts.start) <= half
         cause = f"it starts at {facts.start:.3f} s" if late else "frames are missing, or the rate is variable"

@@ -20,7 +20,7 @@ from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, own_keys
 from seldio.formats.items import ItemReading, option_letter
 from seldio.formats.json_text import parse_lines
-from seldio.reports.tables import Notice, ScoreReport, counted
+from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
@@ -28,7 +28,7 @@ from seldio.scores import choices, jasco, replies, so_bench
 from seldio.scores.judge import Ask, Judge, JudgeTally, Judging, Planned, read_judgements
 from seldio.scores.signatures import Signature, judged_by, of_questions, of_replies, signature
 from seldio.tasks.specs import PUBLISHED
-from seldio.text import listed, meant, plural, printable
+from seldio.text import meant, plural, printable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,8 +45,7 @@ class AnswerOptions:
     judge: Judging | None = None  # what to ask
     judgements: str | None = None  # file of judgements made elsewhere
     baselines: bool = False  # with the published results of the profile, where they are over the same questions
-    #: Where to write each reply with its verdict: JSONL or CSV by its suffix.
-    items: str | os.PathLike[str] | None = None
+    items: str | os.PathLike[str] | None = None  # where to write each reply with its verdict, JSON lines
 
 
 #: What judges are asked in unless something else is wanted.
@@ -61,7 +60,7 @@ def score_answers(
     format: str | None = None,
     reference_format: str | None = None,
 ) -> ScoreReport:
-    """Score a model's answers.
+    """Score a model's answers; in a dry run of a judge, report what asking it would take.
 
     Args:
         predictions: a file of predictions in any format of them.
@@ -79,7 +78,7 @@ def score_answers(
     """
     options = options or AnswerOptions()
     if options.items is not None:
-        replies.checked(options.items, (predictions, reference, options.judgements))
+        replies.check_name(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
     if options.judge is not None and options.judge.prompt != _WORDS and not sides.profile.startswith("jasco"):
         raise UsageError(f"--judge-set prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
@@ -88,8 +87,13 @@ def score_answers(
         settings = dataclasses.asdict(options.judge)
         server = Judge(settings.pop("model"), settings.pop("url"), **settings)
     with server if server is not None else contextlib.nullcontext():
-        tally = JudgeTally() if server is None else server.tally
-        case = counted_answers(sides, options, tally, None if server is None else server.ask)
+        tally, plan = JudgeTally() if server is None else server.tally, "no prediction needs a judge"
+        try:
+            case = counted_answers(sides, options, tally, None if server is None else server.ask)
+        except Planned as planned:
+            plan = str(planned)
+        if options.judge is not None and options.judge.dry_run:
+            return ScoreReport(system, sides.profile, "a dry run", "", (), (Notice("dry-run", plan),))
     report = case.report(system)
     report = dataclasses.replace(
         report,
@@ -176,8 +180,7 @@ def read_answers(
     items = _in_form(asked, "letter" if profile == "ruenvaqa" else "text") if asked is not None else None
     if items is None and not profile.startswith("jasco"):
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
-    notices = tuple(_copies(given, asked)) if asked is not None else ()
-    outputs = _outputs(given)
+    outputs, notices = _outputs(given), list[Notice]()
     if options.join == "order":
         if any(row.id is not None for row in outputs):
             raise DataError("--join order is for predictions without ids, and these have some: use --join strict")
@@ -188,11 +191,10 @@ def read_answers(
                 "Write the ids of the questions"
             )
         pairs = zip(outputs, items or (), strict=True)
-        outputs, notices = [row.model_copy(update={"id": item.id}) for row, item in pairs], (*notices, _BY_ORDER)
-    return AnswerSides(items, outputs, profile, notices)
-
-
-_BY_ORDER = Notice("by-order", "the predictions have no ids and were joined to the questions line by line", grave=True)
+        outputs = [row.model_copy(update={"id": item.id}) for row, item in pairs]
+        text = "the predictions have no ids and were joined to the questions line by line"
+        notices.append(Notice("by-order", text, grave=True))
+    return AnswerSides(items, outputs, profile, tuple(notices))
 
 
 def _reading(path: Place, format: str | None) -> ItemReading:
@@ -204,28 +206,24 @@ def _reading(path: Place, format: str | None) -> ItemReading:
 
 def _check_sides(place: Place, given: ItemReading, asked: ItemReading | None) -> None:
     """Raise where predictions are none, or the reference holds no questions; the message says if they are swapped."""
-    answers = has_outputs(given)
-    questions = asked is None or asked.format.holds == "items"
-    if not answers and asked is not None and has_outputs(asked):
-        raise UsageError(
-            f"predictions and reference are swapped: {printable(given.path)} holds questions ({given.format.name}), "
-            f"{printable(asked.path)} predictions ({asked.format.name}). Write the predictions first, and the "
-            "questions after --reference"
-        )
-    for reading, right, wanted, option in (
-        (given, answers, "predictions", "--format"),
-        (asked, questions, "questions", "--reference-format"),
-    ):
-        if reading is not None and not right:
-            held = "questions" if reading.format.holds == "items" else "predictions"
-            key = OUTPUTS.get(reading.home)
-            without = f" without {key}" if wanted == "predictions" and key else ""
-            hint = f"if that is wrong, use {option}"
-            if reading is given and (advice := _keys_of_predictions(place, asked)):
-                hint = f"use {option} or --fields. {advice}"
+    name = printable(given.path)
+    if not has_outputs(given):
+        if asked is not None and has_outputs(asked):
             raise UsageError(
-                f"{printable(reading.path)} holds {held} ({reading.format.name}){without}, not {wanted}; {hint}"
+                f"predictions and reference are swapped: {name} holds questions ({given.format.name}), "
+                f"{printable(asked.path)} predictions ({asked.format.name}). Write the predictions first, and the "
+                "questions after --reference"
             )
+        key, advice = OUTPUTS.get(given.home), _keys_of_predictions(place, asked)
+        hint = f"use --format or --fields. {advice}" if advice else "if that is wrong, use --format"
+        held = "questions" if given.format.holds == "items" else "predictions"
+        without = f" without {key}" if key else ""
+        raise UsageError(f"{name} holds {held} ({given.format.name}){without}, not predictions; {hint}")
+    if asked is not None and asked.format.holds != "items":
+        raise UsageError(
+            f"{printable(asked.path)} holds predictions ({asked.format.name}), not questions; if that is wrong, use "
+            "--reference-format"
+        )
 
 
 def _advised(place: Place, advice: Callable[[bytes, str], str]) -> str:
@@ -279,20 +277,6 @@ def _in_form(asked: ItemReading, form: Literal["letter", "text"]) -> Sequence[It
             if answer != item.answer:
                 in_form[row] = item.model_copy(update={"answer": answer})
     return in_form
-
-
-def _copies(given: ItemReading, asked: ItemReading) -> list[Notice]:
-    """Return what to know where predictions come with another right answer or other options than the reference."""
-    if given is asked or given.format.holds != "items":
-        return []
-    truth = {row.id: (row.answer, row.options) for row in asked.rows if isinstance(row, Item)}
-    copies = {row.id: (row.answer, row.options) for row in given.rows if isinstance(row, Item)}
-    other = [id for id, copy in copies.items() if copy != truth.get(id, copy)]
-    text = (
-        "with another answer or other options in the file of predictions than in the reference "
-        f"({listed(other, 3)}): the official program takes those of the predictions, here the reference counts"
-    )
-    return counted("changed-copy", len(other), "question", text, True)
 
 
 def _profile_for(asked: ItemReading) -> str:
@@ -356,19 +340,6 @@ def counted_answers(
 
 
 # --- the judge -------------------------------------------------------------------------------------
-
-
-def plan_answers(predictions: Place, reference: Place | None, options: AnswerOptions, **formats: str | None) -> str:
-    """Return what asking the judge would take: calls and tokens; nothing is asked.
-
-    Raises:
-        UsageError: as :func:`score_answers`.
-    """
-    try:
-        score_answers(predictions, reference, options, **formats)
-    except Planned as planned:
-        return str(planned)
-    return "no prediction needs a judge"
 
 
 def imported(path: str, tally: JudgeTally) -> SoBenchJudge:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -15,15 +14,13 @@ from seldio.answers.matching import (
     after_answer_word,
     exact_match,
     letter_of,
-    passing,
     same_text,
     string_match,
 )
 from seldio.errors import DataError
 from seldio.formats.about import about
 from seldio.formats.items import LETTERS, option_place
-from seldio.formats.mera import CYRILLIC
-from seldio.geometry import Floats
+from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
@@ -158,15 +155,6 @@ LOOK = _measure("letter_by_look", "by look", "the letter of the answer, Cyrillic
 
 #: What questions are grouped by.
 _GROUPS = ("task", "modality", "category", "sub-category", "difficulty", "language")
-#: In what form a letter was answered, by the rule that reads it.
-_FORMS = {
-    "alone": "a letter alone",
-    "corrected": "a letter taken back for another",
-    "answer word": "a letter after the answer word",
-    "first": "a letter, then text",
-    "named": "a letter after “option”",
-    "only": "the only letter that is left",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -183,53 +171,40 @@ class ChoiceCase:
     allow_missing: bool  # whether questions without prediction were let through
 
     @property
-    def options(self) -> list[int]:
-        """Return how many options each question has."""
-        return [len(item.options or ()) for item in self.joined.items]
-
-    @property
     def columns(self) -> tuple[Column, ...]:
         """Return the columns of every table: number of questions, each measure, chance."""
         return (ITEMS, *self.measures, CHANCE)
 
     @property
-    def labels(self) -> dict[str, list[str | None]]:
+    def labels(self) -> dict[str, list[str]]:
         """Return the groups of each question, by the name of the grouping."""
         items = self.joined.items
-        if self.profile != "ruenvaqa":
-            labels: dict[str, list[str | None]] = {}
+        named: dict[str, list[object]] = {}
+        if self.profile == "ruenvaqa":
+            named = {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}
+            named["knowledge"] = values = []
+            for item in items:
+                value: object = item.extra
+                for key in ("meta", "categories", "knowledge"):
+                    value = value.get(key) if isinstance(value, Mapping) else None
+                values.append(value)
+        else:
             for name in _GROUPS:
                 further = name not in ("task", "language")
-                values = [(item.extra or {}).get(name) if further else getattr(item, name) for item in items]
-                labels[name] = [value if isinstance(value, str) and value else None for value in values]
-            return labels
-        # of each instruction its number in order of appearance, its length, and how it ends
-        numbers: dict[str, int] = {}
-        knowledge, instructions = list[str | None](), list[str | None]()
-        for item in items:
-            value: object = item.extra
-            for key in ("meta", "categories", "knowledge"):
-                value = value.get(key) if isinstance(value, Mapping) else None
-            knowledge.append(value if isinstance(value, str) else None)
-            if item.instruction is None:
-                instructions.append(None)
-                continue
-            number = numbers.setdefault(item.instruction, len(numbers) + 1)
-            end = " ".join(item.instruction.split())
-            instructions.append(f"{number:02}: {end if len(end) <= 40 else '…' + end[-39:]}")
-        kinds = {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}
-        return kinds | {"knowledge": knowledge, "instruction": instructions}
+                named[name] = [(item.extra or {}).get(name) if further else getattr(item, name) for item in items]
+        groups = {name: [value if isinstance(value, str) else "" for value in each] for name, each in named.items()}
+        return {name: [value or "not given" for value in each] for name, each in groups.items() if any(each)}
 
     def right(self, column: Column) -> Floats:
         """Return which answers are right, a question that does not count being wrong."""
         return np.nan_to_num(self.measures[column])
 
-    def row(self, chosen: Sequence[int] | None = None) -> tuple[Cell, ...]:
+    def row(self, chosen: Ints | None = None) -> tuple[Cell, ...]:
         """Return the cells of :attr:`columns` over the questions with the numbers *chosen*; over all without."""
-        numbers = np.arange(len(self.said)) if chosen is None else np.asarray(chosen, dtype=np.intp)
+        numbers = np.arange(len(self.said)) if chosen is None else chosen
         parts = (values[numbers] for values in self.measures.values())
         shares = [float(part.mean()) if len(part) else math.nan for each in parts for part in [each[~np.isnan(each)]]]
-        counts = np.asarray(self.options, dtype=float)[numbers]
+        counts = np.array([len(item.options or ()) for item in self.joined.items], np.float64)[numbers]
         chance = float((1 / counts).mean()) if len(counts) and (counts > 0).all() else math.nan
         return (len(numbers), *shares, chance)
 
@@ -243,7 +218,6 @@ class ChoiceCase:
             tuple(self.measures),
             np.stack([self.right(column) for column in self.measures], axis=1),
             np.array([row is not None for _, row in joined.pairs]),
-            intervals.groups_of(self.labels),
         )
 
     def reply_verdicts(self) -> Iterator[ReplyVerdict]:
@@ -260,16 +234,19 @@ class ChoiceCase:
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""
         joined, differ = self.joined, len(self.joined.conflicting)
-        notices: list[Notice] = []
-        for name, noun, ids, grave in (
-            ("missing", "question", joined.missing, True),
-            ("surplus", "prediction", joined.surplus, False),
-            ("repeated", "question", joined.repeated, differ > 0),
-        ):
-            texts = _JOINED[name]
-            text = texts.get(self.profile, texts[""]).format(ids=listed(ids, 3), differ=f"{differ:,}")
-            notices += counted(name, len(ids), noun, text, grave)
-        return in_order([*notices, *(_of_mera(self) if self.profile == "ruenvaqa" else _of_options(self))])
+        names = [listed(ids, 3) for ids in (joined.surplus, joined.repeated)]
+        missed = "without prediction: counted as wrong"
+        if OFFICIAL in self.measures:
+            missed = "without prediction: the official script skips them; “over all” counts them as wrong"
+        elif self.profile == "ruenvaqa":
+            missed += "; for MERA's server the whole task then scores 0"
+        twice = f"with several predictions ({names[1]}), {differ:,} of which differ: the last one counts"
+        notices = [
+            *counted("missing", len(joined.missing), "question", missed, True),
+            *counted("surplus", len(joined.surplus), "prediction", f"without question ({names[0]}) not counted"),
+            *counted("repeated", len(joined.repeated), "question", twice, differ > 0),
+        ]
+        return in_order([*notices, *_noticed(self)])
 
     def report(self, system: str) -> ScoreReport:
         """Return the report on what was scored."""
@@ -329,7 +306,7 @@ def count(
             by_text = said[number] is not None and said[number] == option
             marks.append((exact, exact_match(text.strip(), right), worded, latin, look, look or by_text))
             if letter is not None:
-                said[number], states[number] = letter.latin, f"read: {_FORMS[letter.rule]}"
+                said[number], states[number] = letter.latin, f"read: letter, {letter.rule}"
         columns = (EXACT_MATCH, STRIPPED, ANSWER_WORD, LATIN, LOOK, READ)
         measures = dict(zip(columns, np.array(marks, np.float64).T, strict=True))
         measures |= {column: measures[column] * answered for column in (EXACT_MATCH, STRIPPED, ANSWER_WORD)}
@@ -365,164 +342,51 @@ def tables(system: str, case: ChoiceCase) -> tuple[Table, ...]:
         rows += ((row["system"], *(published.cell(row, name) for name in measures)) for row in published.rows)
     overall = Table("overall", "overall", (Column("system", "system"), *case.columns), tuple(rows))
 
-    # a row for each label in alphabetical order, numbers by size; no table where no question has a label
-    all_labels, by_label = case.labels, list[Table]()
-    labelled: dict[str, Sequence[str | int | None]] = {**all_labels, "options": case.options}
-    for name, labels in labelled.items():
-        title = "by number of options" if name == "options" else f"by {name.replace('_', ' ')}"
-        groups: dict[Hashable, list[int]] = {}
-        for number, label in enumerate(labels):
-            groups.setdefault(label, []).append(number)
-        order = sorted(groups, key=lambda label: (label is None, label if isinstance(label, int) else 0, str(label)))
-        cells = tuple(("not given" if label is None else str(label), *case.row(groups[label])) for label in order)
-        columns = (Column(name, name.replace("_", " ")), *case.columns)
-        by_label += [Table(name, title, columns, cells)] if {*groups} - {None} else []
+    groups, by_label = case.labels, list[Table]()
+    for name, each in intervals.groups_of(groups).items():
+        title = name.replace("_", " ")
+        cells = tuple((label, *case.row(numbers)) for label, numbers in each.items())
+        by_label.append(Table(name, f"by {title}", (Column(name, title), *case.columns), cells))
 
     # the first measure and what is read, with intervals, over all questions and those of each label
     shown = [next(iter(case.measures)), READ]
     scored = np.flatnonzero(~np.isnan(case.measures[shown[0]])).tolist()
     values = np.stack([case.measures[column][scored] for column in shown], axis=1)
     clips = intervals.numbered(intervals.recording_of(case.joined.items[number]) for number in scored)
-    sets = intervals.groups_of({name: [labels[number] for number in scored] for name, labels in all_labels.items()})
+    sets = intervals.groups_of({name: [labels[number] for number in scored] for name, labels in groups.items()})
     sure = intervals.table(shown, values, clips, sets)
     return (overall, *replies.tables(case.states, case.measures[READ]), *by_label, sure)
 
 
 # --- what there is to know -------------------------------------------------------------------------
 
-#: What is told of the join, by its name: of what, and the text for each profile, that of others under "".
-_JOINED = {
-    "missing": {
-        "": "without prediction: the official script silently skips them, and its “No prediction count” is always 0; "
-        "“over all” counts them as wrong",
-        # its organisers have not published their program
-        "dcase2026-task5": "without prediction: counted as wrong",
-        "ruenvaqa": "without prediction, counted as wrong here; for MERA's server the whole task then scores 0",
-    },
-    "surplus": {
-        "": "without question not counted: {ids}",
-        "ruenvaqa": "without question ({ids}) not counted; MERA's server ignores them too",
-    },
-    "repeated": {
-        "": "with several predictions, {differ} of which differ: the last one counts",
-        "ruenvaqa": "with several predictions ({ids}), {differ} of which differ: the last one counts, as on MERA's "
-        "server, which does not say so",
-    },
-}
 
-
-def _of_options(case: ChoiceCase) -> Iterator[Notice]:
-    joined = case.joined
-    lost = np.flatnonzero(case.measures[READ] > case.right(next(iter(case.measures))))
+def _noticed(case: ChoiceCase) -> Iterator[Notice]:
+    """Yield what the replies and the questions say about the first measure."""
+    joined, mera, first = case.joined, case.profile == "ruenvaqa", next(iter(case.measures))
+    lost = np.flatnonzero(case.measures[READ] > case.right(first))
     if lost.size:
         text = (
             f"{plural(len(lost), 'reply', 'replies')} that a person reads as right and the official rule as wrong,"
             f" like “{clipped(joined.texts[lost[0]], 40)}”: see the column “{READ.title}”"
         )
         yield Notice("only-read", text, grave=True)
-    optional = [(item.id, item.answer or "", item.options) for item in joined.items if item.options]
-    many = [(answer, options) for _, answer, options in optional if len({*options}) < len(options)]
-    gold = sum(options.count(answer) > 1 for answer, options in many)
-    text = (
-        f"with an option that appears twice, in {gold:,} of them the right one: each of its letters counts as right "
-        "here; a scorer that looks for one letter counts one of them as wrong"
-    )
-    yield from counted("repeated-options", len(many), "question", text)
-    absent = [id for id, answer, options in optional if answer not in options]
-    text = (
-        f"whose answer is none of the options ({listed(absent, 3)}): no letter is right, and the text only by what it "
-        "says"
-    )
+    absent = []
+    for item in joined.items:
+        answer = (item.answer or "").upper() if mera else item.answer
+        options = [*LETTERS[: len(item.options or ())]] if mera else item.options
+        if options and answer not in options:
+            absent.append(item.id)
+    text = f"whose answer is {'the letter of no option' if mera else 'none of the options'} ({listed(absent, 3)})"
     yield from counted("answer-not-an-option", len(absent), "question", text, True)
-    alike = [passing(item.answer or "", item.options or []) for item in joined.items]
-    pairs = zip(alike, joined.texts, strict=True)
-    scored = sum(any(same_text(text, option) for option in options) for options, text in pairs)
-    text = (
-        "where string match takes a wrong option for the right one, since it has the same words in another order or "
-        f"number: {plural(scored, 'prediction')} got that for nothing"
-    )
-    yield from counted("same-words", sum(map(bool, alike)), "question", text, scored > 0)
+    letters = zip(case.letters, joined.items, joined.texts, strict=True)
     alone = sum(
         letter is not None and letter.rule == "alone" and not any(same_text(text, each) for each in item.options or ())
-        for letter, item, text in zip(case.letters, joined.items, joined.texts, strict=True)
+        for letter, item, text in letters
     )
     text = "of one letter: string match looks for the text of an option and counts nearly all as wrong"
-    yield from counted("letter-alone", alone, "prediction", text, True)
+    yield from counted("letter-alone", 0 if mera else alone, "prediction", text, True)
     cyrillic = sum(letter is not None and letter.cyrillic for letter in case.letters)
-    yield from counted("cyrillic-letters", cyrillic, "prediction", "with a Cyrillic letter, read by its look")
-    if TOP_1 in case.measures:
-        near = int((case.measures[TEXT] > case.measures[TOP_1]).sum())
-        text = (
-            "that would be right without regard to case, punctuation and label: write the text of the option as the "
-            "question has it"
-        )
-        yield from counted("not-the-text", near, "prediction", text, True)
-
-
-def _of_mera(case: ChoiceCase) -> Iterator[Notice]:
-    rows = [*zip(case.joined.items, case.joined.texts, case.letters, strict=True)]
-    odd = [
-        item.id
-        for item, *_ in rows
-        if (item.answer or "?").upper() not in LETTERS[: len(item.options or ()) or 26] or len(item.answer or "") != 1
-    ]
-    if odd:
-        text = f"is not the Latin letter of an option ({listed(odd, 3)})"
-        yield Notice("odd-answer", f"the right answer of {plural(len(odd), 'question')} {text}", grave=True)
-    # the answers that give the right letter and that exact match counts as wrong
-    examples: dict[str, list[str]] = {name: [] for name in _LOST}
-    lost_cyrillic = 0
-    for item, text, letter in rows:
-        answer = item.answer or ""
-        if letter is None or letter.latin != answer.strip().upper() or exact_match(text, answer):
-            continue
-        lost_cyrillic += letter.cyrillic
-        if exact_match(text.strip(), answer):
-            examples["white-space"].append(text)
-        if not letter.cyrillic and after_answer_word(text) is not None:
-            examples["answer-word"].append(text)
-        elif not letter.cyrillic and not exact_match(text.strip(), answer):
-            examples["text-around"].append(text)
-    by_text = case.measures[READ] > np.maximum(case.measures[LOOK], case.measures[EXACT_MATCH])
-    # a letter that is read by its place in another alphabet is no text
-    examples["option-text"] = [
-        text for (_, text, letter), only in zip(rows, by_text, strict=True) if only and letter is None
-    ]
-    for name, texts in examples.items():
-        if texts:
-            why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")
-            yield Notice(name, f"{plural(len(texts), 'right answer')} counted as wrong {why}", grave=True)
-    given = [(letter, (item.answer or "").strip().upper()) for item, _, letter in rows if letter and letter.cyrillic]
-    by_place = sum(letter.by_alphabet == answer for letter, answer in given)
-    instructed = sum(bool(_CYRILLIC_OPTION.search(item.instruction or "")) for item, *_ in rows)
-    text = (
-        f"with a Cyrillic letter, {lost_cyrillic:,} of which look right and {by_place:,} are right if А, Б, В, Г are "
-        "the first four options: exact match counts all as wrong. Here the instructions "
-        f"of {plural(instructed, 'question')} call an option by a Cyrillic letter"
-    )
-    yield from counted("cyrillic-letters", len(given), "answer", text, True)
-    long = [(item.answer or "", text) for item, text, _ in rows if UNTIL in text]
-    matching = sum(exact_match(text.split(UNTIL)[0], answer) for answer, text in long)
-    text = (
-        "with a blank line: the published harness stops a model there, before any answer that follows its reasoning; "
-        f"of what it would have kept, {matching:,} match"
-    )
-    yield from counted("blank-line", len(long), "answer", text, True)
-    empty = sum(row is not None and not (row.prediction or "").strip() for _, row in case.joined.pairs)
-    text = "empty: counted as wrong, for MERA's server an answer all the same"
-    yield from counted("empty", empty, "answer", text)
-
-
-# --- of ruEnvAQA -----------------------------------------------------------------------------------
-
-#: Where lm-eval ends an answer: generate_until of a task without generation_kwargs.
-UNTIL = "\n\n"
-_CYRILLIC_OPTION = re.compile(rf"(?<!\w)[{''.join(CYRILLIC)}](?!\w)(?=,|\s*\.)")
-#: Why a right answer is counted as wrong, by notice: behind its number, with an example.
-_LOST = {
-    "white-space": "for the whitespace around the letter, like {}: strip what the model writes",
-    "text-around": "for the text around the letter, like {}: submit the letter alone",
-    "answer-word": "for the word ОТВЕТ before the letter, like {}, although most instructions ask for it: the "
-    "published harness applies no filter, MERA's site does",
-    "option-text": "for the text of the option instead of its letter, like {}: ask for the letter",
-}
+    text = "with a Cyrillic letter, read by its look"
+    text += "; exact match, MERA's number, counts it as wrong" if mera else ""
+    yield from counted("cyrillic-letters", cyrillic, "prediction", text, mera)

@@ -89,10 +89,6 @@ class Means:
         """Return how many recordings with as many questions each tell as much, see :func:`.resampling.effective`."""
         return np.asarray(self.sizes.sum(axis=0) ** 2 / (self.sizes**2).sum(axis=0))
 
-    def take(self, places: Ints) -> Means:
-        """Return some of the means."""
-        return Means(self.sums[:, places], self.sizes[:, places], self.binary[places])
-
     def cells(self, values: Floats, low: Floats, high: Floats) -> list[Cell]:
         """Return the means, or their differences, with the ends of their intervals."""
         return interval_cells(values, low, high, self.support >= FEWEST, self.support < ENOUGH)
@@ -159,24 +155,18 @@ class MarkedAnswers:
     columns: tuple[Column, ...]  # of what is measured
     values: Floats  # of each question, shape [questions, columns]; shares from 0 to 1, or points
     answered: NDArray[np.bool_]  # whether there is a prediction, shape [questions]
-    groups: Groups  # the questions of each group, by the name of the grouping and of the group
     about: str = "recordings"  # what *clips* are
 
     def take(self, items: Sequence[str]) -> MarkedAnswers:
         """Return the same of some of the questions."""
         place = {id: number for number, id in enumerate(self.items)}
         rows = np.array([place[id] for id in items])
-        groups = {
-            name: {label: here for label, each in groups.items() if len(here := np.flatnonzero(np.isin(rows, each)))}
-            for name, groups in self.groups.items()
-        }
         return dataclasses.replace(
             self,
             items=tuple(items),
             clips=numbered(self.clips[rows].tolist()),
             values=self.values[rows],
             answered=self.answered[rows],
-            groups=groups,
         )
 
 
@@ -191,12 +181,11 @@ def numbered(names: Iterable[Hashable]) -> Ints:
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
-def groups_of(labels: Mapping[str, Sequence[str | None]]) -> dict[str, dict[str, Ints]]:
+def groups_of(labels: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Ints]]:
     """Return the questions of each group, by the label of each question."""
     rows_of: dict[str, dict[str, list[int]]] = {}
     for grouping, names in labels.items():
         for number, name in enumerate(names):
-            if name is not None:
-                rows_of.setdefault(grouping, {}).setdefault(name, []).append(number)
+            rows_of.setdefault(grouping, {}).setdefault(name, []).append(number)
     groups = ((grouping, sorted(each.items())) for grouping, each in rows_of.items())
     return {grouping: {name: np.array(rows) for name, rows in each} for grouping, each in groups}

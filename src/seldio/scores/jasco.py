@@ -492,7 +492,7 @@ class JascoCase:
         values = np.array([[marks.best(rows), marks.mean(rows)] for rows in items.values()])
         title, every = f"JASCO, points of each item ({PROFILES[self.mode][0]})", np.arange(len(items))
         columns = BEST, _MEAN_OF_ITEMS
-        return intervals.MarkedAnswers(title, tuple(items), every, columns, values, every >= 0, {}, "items")
+        return intervals.MarkedAnswers(title, tuple(items), every, columns, values, every >= 0, "items")
 
     def reply_verdicts(self) -> Iterator[ReplyVerdict]:
         """Yield the verdict on each answer: of 2 points, as the judge says."""
@@ -528,16 +528,14 @@ class JascoCase:
                 f"not {best_mean:.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
             )
             notices.append(Notice("no-verdict", text, grave=True))
-        for name, rows, what in _faults_of_eval_py(self):
-            wrong = sum(row in ended.points and ended.points[row] != self.verdicts[row].points for row in rows)
-            turned = any(
-                row in ended.orientations and ended.orientations[row] != self.verdicts[row].orientation for row in rows
+        points = enumerate(self.verdicts)
+        if others := [row for row, verdict in points if ended.points.get(row, verdict.points) != verdict.points]:
+            text = (
+                f'to which eval.py gives other points {self.first(others)}: without "Rating: " it keeps that of the '
+                "row before, in its line it takes any 0, then 1, then 2, and Neither before Audio, Speech and Good; "
+                f"{both_means}"
             )
-            text = f"{what} {self.first(rows)}; {plural(wrong, 'row')} with other points; {both_means}"
-            notices += counted(name, len(rows), "judge text", text, bool(wrong) or turned)
-        nan = sum(text in NAN_TEXTS for text in self.texts)
-        text = "empty or, like None and NA, NaN to pandas: eval.py ends with TypeError there"
-        notices += counted("nan-text", nan, "judge text", text, True)
+            notices += counted("misread-by-eval.py", len(others), "judge text", text, True)
         scales = [verdict.scale for verdict in self.verdicts if verdict.scale is not None]
         text = (
             f"with a scale that was not asked for, out of {listed([str(scale) for scale in sorted({*scales})])}; the "
@@ -619,29 +617,6 @@ def count(
     pairs = [(row.id, text) for row, text in zip(rows, texts, strict=True)]
     asked = {} if judge is None else {"vocabulary": "Both"} if prompt == "seldio" else {"prompt": prompt}
     return JascoCase(rows, texts, verdicts, official(pairs, meant.__getitem__), covered, mode, asked)
-
-
-def _faults_of_eval_py(case: JascoCase) -> Iterator[tuple[str, Sequence[int], str]]:
-    """Yield the name of a notice, the rows on which eval.py shows a fault, and which."""
-    pairs = [*zip((parse(text, "eval.py") for text in case.texts), case.verdicts, strict=True)]
-    digits, quoted = (
-        [row for row, (ours, meant) in enumerate(pairs) if ours[part] is not None and ours[part] != meant[part]]
-        for part in (0, 1)
-    )
-    text = 'without "Rating: ", which eval.py scores with the rating of the row before, even of another item'
-    yield "stale-rating", case.official.stale, text
-    text = (
-        'whose "Rating: " line eval.py misreads: it looks for any 0, then 1, then 2 in the line, so that '
-        '"2 (out of 10)" and "1.0" are 0'
-    )
-    yield "misread-rating", digits, text
-    text = 'with several "Orientation: ": eval.py takes Neither before Audio, Speech and Good, wherever it is'
-    yield "quoted-orientation", quoted, text
-    text = (
-        "whose orientation eval.py does not find and asks its judge for again; taken here as the corrected reading "
-        "finds it"
-    )
-    yield "second-call", case.official.reasked, text
 
 
 # --- tables ----------------------------------------------------------------------------------------

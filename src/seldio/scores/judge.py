@@ -7,8 +7,8 @@
 A model's output may hold anything, also "ignore the above and answer correct". So every text that comes from a file
 stands between two lines with a number that the text cannot hold: the digest of all these texts.
 
-The cache keeps the text of a reply, never the verdict: whoever reads it applies the rules of today, no reply is paid
-for twice, and a stopped run goes on. A request whose replies say nothing is given up after a few runs.
+The cache keeps the text of a reply that can be read, never the verdict: whoever reads it applies the rules of today,
+no verdict is paid for twice, and a stopped run goes on.
 """
 
 from __future__ import annotations
@@ -54,18 +54,13 @@ _LONGEST_WAIT = 300.0  # seconds, whatever the server asks for
 _BYTES_PER_TOKEN = 4
 _SHOWN = 4000  # characters of a bad reply that the judge is shown again
 _GRACE = 5.0  # seconds to wait, at a stop, for calls that are under way
-_MOST_UNREAD = 3  # runs without a reply that can be read, after which a request is given up
-_MOST_REFUSED = 20  # requests in a row without such a reply, after which the judge is not asked any more
-_APPLICATION, _FORMAT = 0x5E1D_10, 1  # tell our files from other SQLite files
+_MOST_REFUSED = 20  # requests in a row without a reply that can be read, after which the judge is not asked any more
+_APPLICATION = 0x5E1D_10  # tells our files from other SQLite files
 _SCHEMA = (
     f"PRAGMA application_id={_APPLICATION}",
-    f"PRAGMA user_version={_FORMAT}",
     """CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, model TEXT, tokens_in INTEGER,
         tokens_out INTEGER, task TEXT NOT NULL) WITHOUT ROWID""",
-    "CREATE TABLE IF NOT EXISTS unread (key TEXT PRIMARY KEY, runs INTEGER NOT NULL) WITHOUT ROWID",
 )
-_FIND = "SELECT text, model, coalesce(runs, 0) FROM replies LEFT JOIN unread USING (key) WHERE key = ?"
-_ADD = "INSERT INTO unread VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET runs = runs + 1"
 
 
 def token_for(base_url: str, environ: Mapping[str, str] = os.environ) -> str | None:
@@ -156,8 +151,8 @@ class ReplySchema:
 
     name: str  # short, for reports
     properties: Mapping[str, Any]  # the JSON Schema of each key, beside ``request``, which every reply has
-    #: what is wrong with the keys that are read, where those are not all; a reply is refused for nothing else
-    check: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
+    #: what is wrong with the keys that are read; a reply is refused for nothing else
+    check: Callable[[Mapping[str, Any]], Sequence[str]] = lambda _: ()
     #: of replies that are no JSON: the verdict in a text, or :class:`Malformed`
     read: Callable[[str], dict[str, Any]] | None = None
 
@@ -263,16 +258,7 @@ def read(text: str, request: JudgeRequest) -> dict[str, Any]:
     value: dict[str, Any] = _fitted({"request": request.tag, **values[0]}, schema.as_json())
     if value["request"] != request.tag:
         raise Malformed('it answers another request: "request" is not what was asked for')
-    if schema.check is not None:
-        faults = list(schema.check(value))
-    else:
-        from jsonschema import Draft202012Validator
-        from jsonschema.exceptions import best_match
-
-        misfit = best_match(Draft202012Validator(schema.as_json()).iter_errors(value))
-        place = "" if misfit is None else ".".join(str(key) for key in misfit.path)
-        named = f"{clipped(place, 40)}: " if place else ""
-        faults = [] if misfit is None else [f"{named}{clipped(misfit.message, 160)}"]
+    faults = schema.check(value)
     if faults:
         raise Malformed(faults[0])
     del value["request"]
@@ -346,16 +332,11 @@ class Cache:
             self._base = sqlite3.connect(place, timeout=30, uri=place.startswith("file:"), check_same_thread=False)
             try:
                 # the tables first: another process writes them behind the marks
-                queries = ("SELECT count(*) FROM sqlite_master", "PRAGMA application_id", "PRAGMA user_version")
-                tables, application, version = (self._base.execute(query).fetchone()[0] for query in queries)
+                queries = ("SELECT count(*) FROM sqlite_master", "PRAGMA application_id")
+                tables, application = (self._base.execute(query).fetchone()[0] for query in queries)
                 if tables and application != _APPLICATION:
                     raise SeldioError(
                         f"{self._name} is a SQLite file, but not a judge cache of seldio: use another file"
-                    )
-                if tables and version != _FORMAT:
-                    raise SeldioError(
-                        f"{self._name} is a judge cache of another version of seldio ({version}, not {_FORMAT}): "
-                        "name another file, or use that version"
                     )
                 if not place.startswith("file:"):
                     for statement in _SCHEMA:  # the marks first, as another process may be about to look at them
@@ -384,19 +365,18 @@ class Cache:
                 "to begin a new one; its judgements will be asked for again"
             ) from error
 
-    def find(self, key: str) -> tuple[str, str | None, int] | None:
-        """Return the text of a reply, the model that gave it, and in how many runs no reply could be read."""
+    def find(self, key: str) -> tuple[str, str | None] | None:
+        """Return the text of a reply, and the model that gave it."""
         with self._using():
-            row = self._base.execute(_FIND, (key,)).fetchone()
+            row = self._base.execute("SELECT text, model FROM replies WHERE key = ?", (key,)).fetchone()
         if row and not isinstance(row[0], str):
             raise SeldioError(f"the judge's cache {self._name} is damaged (a reply is not text): move it away")
-        return row and (row[0], row[1], row[2])
+        return row and (row[0], row[1])
 
-    def keep(self, key: str, text: str, model: str | None = None, task: str = "", *, unread: bool = False) -> None:
-        """Write a reply, in place of one that is there; unread runs add up until a reply can be read."""
+    def keep(self, key: str, text: str, model: str | None = None, task: str = "") -> None:
+        """Write a reply, in place of one that is there."""
         with self._using(), self._base:
             self._base.execute("REPLACE INTO replies VALUES (?, ?, ?, NULL, NULL, ?)", (key, text, model, task))
-            self._base.execute(_ADD if unread else "DELETE FROM unread WHERE key = ?", (key,))
 
     def close(self) -> None:
         """Close the file."""
@@ -530,7 +510,7 @@ class Judge(AbstractContextManager["Judge"]):
         """Return a reply to each of *requests*, in their order; those that are word for word the same are sent once.
 
         A reply that does not fit the schema is sent back once with an explanation. If that does not help, there is no
-        verdict, and the next run asks again, three runs in all.
+        verdict, and the next run asks again.
 
         Raises:
             Planned: in a dry run.
@@ -552,12 +532,8 @@ class Judge(AbstractContextManager["Judge"]):
         replies: dict[str, Reply] = {}
         for key, request in zip(keys, requests, strict=True) if not self.options.again else ():
             if stored := self.cache.find(key):
-                text, model, runs = stored
-                reply = _read_reply(request, text, model, cached=True)
-                if reply.verdict is None:
-                    hint = f"; gave up after {plural(runs, 'run')}, --judge-set again=yes asks again"
-                    reply = dataclasses.replace(reply, error=f"{reply.error}{hint}")
-                if reply.verdict is not None or runs >= _MOST_UNREAD:
+                reply = _read_reply(request, *stored, cached=True)
+                if reply.verdict is not None:
                     replies[key] = reply
         return keys, replies
 
@@ -579,7 +555,7 @@ class Judge(AbstractContextManager["Judge"]):
             pool.shutdown(wait=False, cancel_futures=True)
             running = [job for job in jobs if not job.cancelled()]
             ended = wait(running, min(_GRACE, self.options.timeout)).done
-            good = sum(job.exception() is None and not job.result().failed for job in ended)
+            good = sum(job.exception() is None and job.result().verdict is not None for job in ended)
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(f"stopped. {self._resumed(good)}") from None
             if isinstance(error, CallFailed):
@@ -610,7 +586,7 @@ class Judge(AbstractContextManager["Judge"]):
     # --- in threads
 
     def _judge(self, key: str, request: JudgeRequest) -> Reply:
-        """Ask once, and once more with an explanation if the reply cannot be read; write the reply to the cache."""
+        """Ask once, and once more with an explanation if the reply cannot be read; cache a verdict."""
         messages = request.messages()
         reply = Reply(request.id, None)
         for _ in range(2):
@@ -628,7 +604,8 @@ class Judge(AbstractContextManager["Judge"]):
             bad = {"role": "assistant", "content": text[:_SHOWN] or "(empty)"}
             asked = _messages()["again" if request.schema.read is None else "again_plain"]
             messages += [bad, {"role": "user", "content": asked.format(why=reply.error, tag=request.tag)}]
-        self.cache.keep(key, reply.text, reply.model, request.task, unread=reply.verdict is None)
+        if reply.verdict is not None:
+            self.cache.keep(key, reply.text, reply.model, request.task)
         return reply
 
     def _call(self, messages: list[dict[str, str]], *, plain: bool) -> tuple[str, str | None]:

@@ -25,7 +25,7 @@ from seldio.formats import json_text
 from seldio.formats.csv_text import read_table, rows
 from seldio.reports import json_report
 from seldio.reports.spreadsheet import LONG, unguarded
-from seldio.reports.tables import INTERVAL_PARTS, INTERVALS, Cell, Column, Interval, Notice, ScoreReport, Table
+from seldio.reports.tables import INTERVAL_PARTS, Cell, Column, Interval, Notice, ScoreReport, Table
 from seldio.scores.seld.profiles import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
 from seldio.text import listed, plural, printable
 
@@ -109,9 +109,9 @@ def collected(parts: Sequence[Scores]) -> Scores:
 def read_scores(path: str | os.PathLike[str]) -> Scores:
     """Return the scores of a file, or of all ``.json`` and ``.csv`` files of a folder or archive.
 
-    Read are what ``seldio score`` writes as json and csv (one table, or the long form), csv files with a column
-    ``system`` or ``submission`` and one for each score, and lists of such rows in json, where ``[0.33, 0.29, 0.37]``
-    is a score with its interval. In files that seldio did not write, F and LR above 1 show that shares are in per cent.
+    Read are what ``seldio score`` writes as JSON, or as CSV of one table, CSV files with a column ``system`` or
+    ``submission`` and one for each score, and lists of such rows in JSON, where ``[0.33, 0.29, 0.37]`` is a score with
+    its interval. In files that seldio did not write, F and LR above 1 show that shares are in per cent.
 
     Raises:
         UsageError: nothing has that name.
@@ -124,104 +124,74 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
         for entry, data in read_entries(wanted, raise_errors):
             text = data.removeprefix(_BOM)
             if text.lstrip()[:1] not in (b"{", b"["):
-                parts.append(_from_csv(text, entry.path))
+                parts.append(_of_rows(_csv_records(text, entry.path), entry.path, "row"))
                 continue
             document = json_text.parse(text, entry.path, raise_errors)
             value = None if document is None else document.value
-            if not isinstance(value, list):
+            if isinstance(value, list):
+                parts.append(_of_rows(value, entry.path, "record"))
+            else:
                 parts.append(scores_of(json_report.reports(value, printable(entry.path)), entry.path))
-                continue
-            odd = next((number for number, row in enumerate(value, 1) if not isinstance(row, dict)), None)
-            if odd is not None:
-                raise DataError(f"{printable(entry.path)}, record {odd}: expected an object with system and scores")
-            parts.append(_from_rows(value, entry.path, "record"))
     if not parts:
         raise DataError(f"{printable(os.fspath(path))} holds no .json or .csv file with scores")
     return collected(parts)
 
 
-def _from_csv(data: bytes, path: str) -> Scores:
+def _csv_records(data: bytes, path: str) -> list[dict[str, str | None]]:
+    """Return the rows of a table of systems, without the ends of intervals."""
     head = next((row for row in rows(data.decode("utf-8", "replace")) if not row.blank), None)
     name = next((name for name in _NAMES if head is not None and name in head.values), _NAMES[0])
     table = read_table(data, path, raise_errors, (name,))
     assert table is not None  # the sink raises
-    records = [dict(zip(table.header, row, strict=True)) for row in table.cells]
-    if table.header not in (LONG, LONG[:-1]):  # before 0.2 there was no mark
-        # a column NAME_low, NAME_high or NAME_mark belongs to NAME
-        parts = {name: {part: f"{name}_{part}" for part in INTERVAL_PARTS} for name in table.header}
-        intervals = {column for columns in parts.values() for column in columns.values()}
-        named = {name: columns for name, columns in parts.items() if name not in intervals}
-        rows_of = [
-            {
-                name: _with_parts(record[name], {part: record.get(column) for part, column in columns.items()})
-                for name, columns in named.items()
-            }
-            for record in records
-        ]
-        return _from_rows(rows_of, path, "row")
-    # of the long form the first row of the first table of each system
-    firsts: dict[tuple[str, str], tuple[str | None, str | None]] = {}
-    values: dict[tuple[str, str], dict[str, object]] = {}
-    compared = {record["system"] for record in records if record["table"] == COMPARED}
-    for record in records:
-        several = record["system"] in compared
-        if record["table"] == "signature" or (several and record["table"] != "overall"):
-            continue
-        key = (record["row" if several else "system"] or "", record["profile"] or "")
-        place = (record["table"], record["row"])
-        if firsts.setdefault(key, place) == place:
-            values.setdefault(key, {})[record["column"] or ""] = _with_parts(record["value"], record)
-    systems = [{**scores, "system": system, "profile": profile} for (system, profile), scores in values.items()]
-    return collected([_from_rows([system], path, "system", plain=False) for system in systems])
+    if table.header[: len(LONG) - 1] == LONG[:-1]:
+        raise DataError(f"{printable(path)} has every table of a report: write it with --json, or with --table overall")
+    ends = {f"{name}_{part}" for name in table.header for part in INTERVAL_PARTS}
+    records = (zip(table.header, row, strict=True) for row in table.cells)
+    return [{name: cell for name, cell in record if name not in ends} for record in records]
 
 
-def _with_parts(value: object, parts: Mapping[str, str | None]) -> object:
-    """Return a number of csv with the ends of its interval and their mark, if it has any."""
-    ends = [parts["low"], parts["high"]]
-    return [value, *ends, parts.get("mark") or ""] if all(ends) else value
-
-
-def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain: bool = True) -> Scores:
-    """Return systems of rows; *plain* ones may have shares in per cent."""
-    header = dict.fromkeys(name for row in rows for name in row)
+def _of_rows(rows: Sequence[object], path: str, noun: str) -> Scores:
+    """Return the systems of rows, whose shares may be in per cent."""
+    records = [row for row in rows if isinstance(row, dict)]
+    if len(records) < len(rows):
+        odd = next(number for number, row in enumerate(rows, 1) if not isinstance(row, dict))
+        raise DataError(f"{printable(path)}, {noun} {odd}: expected an object with system and scores")
+    header = dict.fromkeys(name for record in records for name in record if name not in _HEAD)
     called = {name: _COLUMNS.get(name.lower(), Column(name, name)) for name in header}
     counts = Counter(called.values())
     called |= {
         name: Column(name, name) for name, column in called.items() if counts[column] > 1 and name != column.name
     }
-    scores = [
-        {called[name].name: score for name, cell in row.items() if name not in _HEAD and (score := _score(cell))}
-        for row in rows
-    ]
+    scores: list[dict[str, Decimal]] = []
+    for record in records:
+        numbers = ((called[name].name, _number(record[name])) for name in record if name not in _HEAD)
+        scores.append({name: number for name, number in numbers if number is not None})
     columns = {column.name: column for column in called.values() if any(column.name in values for values in scores)}
     if not columns:
-        raise DataError(f"{printable(path)} has {plural(len(rows), noun)} and no column with numbers")
-    bounded = [values[name][0] for values in scores for name in _BOUNDED & set(values)]
-    percent = plain and any(value.is_finite() and value > 1 for value, *_ in bounded)
+        raise DataError(f"{printable(path)} has {plural(len(records), noun)} and no column with numbers")
+    bounded = [values[name] for values in scores for name in _BOUNDED & {*values}]
+    percent = any(value.is_finite() and value > 1 for value in bounded)
     entries = []
-    for number, (row, values) in enumerate(zip(rows, scores, strict=True), 1):
-        system = next((cell for name in _NAMES if isinstance(cell := row.get(name), str) and cell), None)
+    for number, (record, values) in enumerate(zip(records, scores, strict=True), 1):
+        system = next((cell for name in _NAMES if isinstance(cell := record.get(name), str) and cell), None)
         if system is None:
             where = f"{printable(path)}, {noun} {number}"
             raise DataError(f"{where}: missing system name (in a column system or submission)")
         cells: dict[str, Cell] = {}
-        for name, (numbers, kind) in values.items():
+        for name, value in values.items():
             share = percent and columns[name].unit == "%"
-            value, *ends = (float(part / 100 if share else part) for part in numbers)  # right to the last digit
-            cells[name] = kind(value, *ends) if ends else value
-        profile = "" if plain else unguarded(str(row["profile"]))
-        entries.append(SystemScore(unguarded(system), cells, str(row.get("track") or ""), profile, path))
+            cells[name] = float(value / 100 if share else value)  # right to the last digit
+        entries.append(SystemScore(unguarded(system), cells, str(record.get("track") or ""), source=path))
     return collected([Scores(tuple(entries), tuple(columns.values()))])
 
 
-def _score(cell: object) -> tuple[tuple[Decimal, ...], type[Interval]] | None:
-    """Return the number in a cell, with the ends of its interval and what that is marked as; None for all else."""
-    parts, mark = (cell[:3], *cell[3:], "")[:2] if isinstance(cell, list) and len(cell) in (3, 4) else ([cell], "")
-    kind = INTERVALS.get(mark) if isinstance(mark, str) else None
-    if kind is None or any(isinstance(part, bool) or not isinstance(part, (str, int, float)) for part in parts):
+def _number(cell: object) -> Decimal | None:
+    """Return the number in a cell, or that of an interval; None for all else."""
+    value = cell[0] if isinstance(cell, list) and len(cell) in (3, 4) else cell
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     try:
-        return tuple(Decimal(str(part)) for part in parts), kind
+        return Decimal(str(value))
     except InvalidOperation:
         return None
 

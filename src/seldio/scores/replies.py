@@ -1,6 +1,6 @@
 """Replies of models: how they were read, what each assumption about unread ones gives, and each with its verdict.
 
-Lists of verdicts are JSON lines or CSV, the doubtful ones first.
+Lists of verdicts are JSON lines, the doubtful ones first.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,8 @@ import numpy as np
 from seldio.answers.reading import ReplyReading, read
 from seldio.errors import UsageError
 from seldio.files import input_at, write_bytes
+from seldio.files.names import suffix_of
 from seldio.geometry import Floats
-from seldio.reports.spreadsheet import guarded, written
 from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.judge import Ask, ReplySchema, make
@@ -46,6 +46,11 @@ _WHICH_OPTION = (
 )
 
 
+def _faults(most: int, verdict: Mapping[str, Any]) -> list[str]:
+    option = verdict.get("option")
+    return [] if type(option) is int and 0 <= option <= most else [f"option is no whole number from 0 to {most}"]
+
+
 def read_all(
     pairs: Sequence[tuple[Item, Prediction | None]], texts: Sequence[str], ask: Ask | None = None
 ) -> list[ReplyReading]:
@@ -61,7 +66,8 @@ def read_all(
         schema: dict[str, Any] = {"option": {"type": "integer", "minimum": 0, "maximum": len(options)}}
         numbered = "\n".join(f"{place}. {option}" for place, option in enumerate(options, 1))
         said = {"question": item.question, "options": numbered, "reply": texts[number]}
-        requests.append(make(item.id, "choice", _WHICH_OPTION, said, ReplySchema("choice", schema)))
+        form = ReplySchema("choice", schema, partial(_faults, len(options)))
+        requests.append(make(item.id, "choice", _WHICH_OPTION, said, form))
     for number, answer in zip(unread, ask(requests), strict=True):
         place = (answer.verdict or {}).get("option", 0)
         if place:
@@ -116,8 +122,6 @@ DOUBTS = (
     "wrong",
     "",
 )
-SUFFIXES = (".jsonl", ".csv")
-_NEWLINE = re.compile(r"(\r\n|\r|\n)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,10 +139,9 @@ class ReplyVerdict:
     def record(self) -> dict[str, Cell]:
         """Return what differs from system to system."""
         verdict = "right" if self.right == 1 else "partly right" if self.right else "wrong"
-        if self.layer in OPEN.values():
-            verdict = self.layer
-        record: dict[str, Cell] = {"reply": self.reply, "read": self.read, "layer": self.layer, "verdict": verdict}
-        return record | {"doubt": self.doubt, **{f"by_{name}": mark for name, mark in self.marks.items()}}
+        verdict = self.layer if self.layer in OPEN.values() else verdict
+        record = {"reply": self.reply, "read": self.read, "layer": self.layer, "verdict": verdict, "doubt": self.doubt}
+        return record | {f"by_{name}": mark for name, mark in self.marks.items()}
 
 
 def verdict_of(
@@ -155,30 +158,27 @@ def verdict_of(
 # --- files ------------------------------------------------------------------------------------------
 
 
-def checked(path: str | os.PathLike[str], inputs: Iterable[object] = ()) -> str:
-    """Return the suffix that says how to write *path*.
+def check_name(path: str | os.PathLike[str], inputs: Iterable[object]) -> None:
+    """Check the name of a list of replies.
 
     Raises:
-        UsageError: no list of replies is written so, or it would take the place of one of the *inputs*.
+        UsageError: no list of replies is called so, or it would take the place of one of the *inputs*.
     """
     name = os.fspath(path)
     if input_at(name, inputs) is not None:
         raise UsageError(f"--items {printable(name)} is one of the files that are scored: choose another name")
-    suffix = next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), None)
-    if suffix is None:
-        raise UsageError(f"--items {printable(name)}: choose a name that ends in {' or '.join(SUFFIXES)}")
-    return suffix
+    if suffix_of(name) != "jsonl":
+        raise UsageError(f"--items {printable(name)}: choose a name that ends in .jsonl")
 
 
 def write(path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerdict]], profile: str) -> None:
     """Write the replies of one system, or of several the questions on which they differ.
 
     Args:
-        path: what to write; its suffix says how.
+        path: what to write.
         systems: what each of them answered.
         profile: by which they were scored.
     """
-    suffix = checked(path)
     lists = [list(verdicts) for verdicts in systems.values()]
     rows = [[verdict] for verdict in lists[0]]
     if len(lists) > 1:  # the questions for which the systems were given other marks
@@ -187,37 +187,16 @@ def write(path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerd
         rows = [[first[id], *(other[id] for other in others)] for id in common]
         rows = [row for row in rows if len({verdict.right for verdict in row}) > 1]
     rows.sort(key=lambda row: min(DOUBTS.index(verdict.doubt) for verdict in row))
-    records: list[dict[str, object]] = []
+    lines = []
     for row in rows:
         item = row[0].item
-        record: dict[str, object] = {
-            "id": item.id,
-            "audio": item.audio,
-            "task": item.task,
-            "question": item.question,
-            "options": item.options,
-            "answer": item.answer,
-            "profile": profile,
-        }
+        asked = ("id", "audio", "task", "question", "options", "answer")
+        record = {name: getattr(item, name) for name in asked} | {"profile": profile}
         if len(lists) == 1:
             record |= row[0].record()
         else:
             for number, (system, verdict) in enumerate(zip(systems, row, strict=True), 1):
                 columns = {"system": system, **verdict.record()}
                 record |= {f"{name}_{number}": value for name, value in columns.items()}
-        records.append(record)
-    if suffix == ".jsonl":
-        text = "".join(f"{json_text(record)}\n" for record in records)
-    else:
-        names = list(dict.fromkeys(name for record in records for name in record))
-        text = written([names, *([_cell(record.get(name)) for name in names] for record in records)])
-    write_bytes(path, text.encode("utf-8", "backslashreplace"))
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, list):
-        value = " | ".join(map(str, value))
-    if isinstance(value, str):
-        first, *others = _NEWLINE.split(value)
-        return "".join([guarded(first), *(part if _NEWLINE.fullmatch(part) else printable(part) for part in others)])
-    return "" if value is None else repr(int(value) if isinstance(value, bool) else value)
+        lines.append(f"{json_text(record)}\n")
+    write_bytes(path, "".join(lines).encode("utf-8", "backslashreplace"))

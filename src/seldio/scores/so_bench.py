@@ -296,7 +296,7 @@ _PROPERTIES["notes"] = {"type": "string", "default": ""}
 _TIME = re.compile(r"(?<![\w.,:])\d++(?>(?:[.,:]\d++)*)(?!\s*(?:°|deg|m\b|met(?:er|re)))", re.IGNORECASE)
 #: What is asked for is the same for all tasks; each reads some of it.
 _REPLIES = {task: ReplySchema("so-bench", _PROPERTIES, partial(faults, task=task)) for task in PUBLISHED}
-_OTHER = ReplySchema("so-bench", _PROPERTIES, lambda _: ())
+_OTHER = ReplySchema("so-bench", _PROPERTIES)
 
 
 def to_judge(request: AnsweredQuestion) -> JudgeRequest:
@@ -671,9 +671,7 @@ class SoBenchCase:
         """Return the marks of each question."""
         ids, answered = tuple(row.item.id for row in self.rows), self.all < len(self.joined.pairs)
         marks = self.correct[:, None]
-        return intervals.MarkedAnswers(
-            self.profile.title, ids, self.clip, (ACCURACY,), marks, answered, {"task": self.tasks}
-        )
+        return intervals.MarkedAnswers(self.profile.title, ids, self.clip, (ACCURACY,), marks, answered)
 
     def reply_verdicts(self) -> Iterator[replies.ReplyVerdict]:
         """Yield the verdict on each reply."""
@@ -715,23 +713,8 @@ class SoBenchCase:
                 f"tasks that SO-Bench does not have ({listed(unknown)}): right is what equals the answer but for case"
             )
             notices.append(Notice("unknown-tasks", text, grave=True))
-        text = (
-            "read from angle_deg, because the judgement has no elevation_deg ({ids}): an azimuth may have been scored "
-            "as an elevation, as in the official program"
-        )
-        angles = [(row, row.part("prediction")) for row in self.rows if row.task == "estimate_elevation"]
-        azimuths = [
-            row for row, said in angles if said.get("elevation_deg") is None and said.get("angle_deg") is not None
-        ]
-        add("azimuth-as-elevation", "elevation", text, azimuths)
-        text = (
-            "whose source_match and source_match_level contradict each other ({ids}): the one that says right wins, as "
-            "in the official program"
-        )
-        add("contradictory-judgements", "judgement", text, [row for row in self.rows if _contradicts(row)], False)
         if self.profile.departures:
             notices.append(Notice("not-the-whole-program", self.profile.departures, grave=True))
-        notices += _float_trap(self)
         if {task: len(rows) for task, rows in self.tasks.items()} != COUNTS:
             text = (
                 f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
@@ -755,14 +738,13 @@ class SoBenchCase:
         """Return the mean score of all questions, undecided ones counting 0, and of those decided."""
         return mean(self.correct[rows]), mean(self.correct[rows[self.decided[rows]]])
 
-    def values(self, task: str, key: str) -> tuple[Ints, Floats]:
-        """Return the questions of a task whose outcome has a finite number under a key, and these numbers."""
+    def values(self, task: str, key: str) -> Floats:
+        """Return the finite numbers under a key in the outcomes of a task."""
         rows = self.tasks.get(task, self.all[:0])
         outcomes = [self.rows[row].outcome for row in rows.tolist()]
         details = [outcome.details.get(key) if outcome is not None else None for outcome in outcomes]
         numbers = np.array([math.nan if value is None else float(value) for value in details], np.float64)
-        finite = np.isfinite(numbers)
-        return rows[finite], numbers[finite]
+        return numbers[np.isfinite(numbers)]
 
 
 def mean(values: Floats) -> float:
@@ -799,11 +781,11 @@ def tables(system: str, case: SoBenchCase) -> tuple[Table, ...]:
         (task, title, len(values), mean(values), median(values.tolist()))
         for task in case.tasks
         for key, title in _MEASURES
-        if len(values := case.values(task, key)[1])
+        if len(values := case.values(task, key))
     ]
     errors = Table("errors", "errors of the predictions that could be read", _ERRORS, tuple(by_measure))
 
-    best, raw = (case.values("speech_content", key)[1] for key in ("wer", "wer_raw"))
+    best, raw = (case.values("speech_content", key) for key in ("wer", "wer_raw"))
     statistics: list[tuple[Cell, ...]] = []
     if len(best):
         for name, values in (("wer", best), ("wer_clipped", np.minimum(best, 1.0)), ("wer_raw", raw)):
@@ -818,32 +800,3 @@ def tables(system: str, case: SoBenchCase) -> tuple[Table, ...]:
     sure = intervals.table([ACCURACY], case.correct[:, None], case.clip, groups)
     became = replies.tables([row.state for row in case.rows], case.correct)
     return tuple(table for table in (overall, tasks, sure, *became, errors, speech) if table.rows)
-
-
-# --- what there is to know -------------------------------------------------------------------------
-
-
-def _float_trap(case: SoBenchCase) -> Iterator[Notice]:
-    """Yield errors equal to a threshold on paper and beyond it in binary."""
-    for threshold, task in ((name, task) for name in THRESHOLDS for task in PUBLISHED.values()):
-        if task.threshold != threshold:
-            continue
-        limit, key, unit = getattr(case.profile, threshold), str(task.error), task.unit
-        if threshold == "distance" and case.profile.relative:
-            key, unit = "relative_distance_error", "of the distance"
-        rows, values = case.values(task.name, key)
-        at = rows[abs(values - limit) < 1e-9]
-        failed = [case.rows[row].item.id for row in at.tolist() if case.correct[row] == 0]
-        text = (
-            f"of {task.name} wrong by the last bit: {len(at):,} are off by exactly {limit:g} {unit}, which is allowed, "
-            f"and in binary {len(failed):,} of these come out greater ({listed(failed, 3)}). Kept as in the official "
-            "program"
-        )
-        yield from counted("float-trap", len(failed), "prediction", text)
-
-
-def _contradicts(row: Scored) -> bool:
-    semantic = row.part("semantic")
-    match, level = semantic.get("source_match"), semantic.get("source_match_level")
-    wrong = match is True and level in ("wrong", "related_but_wrong")
-    return wrong or (match is False and level == "exact_or_synonym")

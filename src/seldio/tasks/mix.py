@@ -4,8 +4,7 @@ Each option of a question *claims* something: that the bell sounds, that it soun
 Whoever knows how often each claim is right guesses well. So a balanced choice caps each claim: of the questions that
 offer it, it is right in no more than guessing has right, 5 % more, or one question. That holds for any number of the
 first questions, so that fewer can be kept. An open question has no options; each of its answers is kept up to a cap,
-and answers that are too rare for it are left out. See Goyal and others, Making the V in VQA matter, CVPR 2017, for
-pairs.
+and answers that are too rare for it are left out. See Goyal and others, Making the V in VQA matter, CVPR 2017.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ class Lot(NamedTuple):
     group: Hashable  # equal answers have one
     chance: int  # the luck of the draw
     guessable: bool = False  # whether guessing the group answers the question: not so of bins of numbers
-    contexts: tuple[Hashable, ...] = ()  # what the question tells that may go with its answer
     claims: tuple[tuple[Hashable, ...], ...] = ()  # of each option, the right one first; none of an open question
 
 
@@ -62,8 +60,7 @@ def lot_of(item: Item, seed: int) -> Lot:
         right = item.options.index(str(item.canonical_answer))
         others = (place for place in range(len(item.options)) if place != right)
         claims = [[*option, place] for option, place in zip(claims, (right, *others), strict=True)]
-    contexts = task.contexts(item) if task.contexts else ()
-    return Lot(task.name, group, chance, guessable, contexts, tuple(map(tuple, claims)))
+    return Lot(task.name, group, chance, guessable, tuple(map(tuple, claims)))
 
 
 # --- how many of each task ----------------------------------------------------------------------------------
@@ -161,47 +158,30 @@ def capped_claims(lots: Iterable[Lot]) -> list[Lot]:
 
 
 def capped_answers(lots: Iterable[Lot]) -> list[Lot]:
-    """Cap each answer so that the most frequent one has at most :data:`SHARE` more than guessing.
+    """Return open questions, each answer up to a cap: the most frequent has at most :data:`SHARE` more than guessing.
 
-    Answers that are too rare for that are left out, as many as leave the most to tell (the entropy of the answers times
-    the number of questions).
+    Answers that are too rare for that are left out, as many as leave the most questions.
     """
-    ordered = sorted(lots, key=lambda lot: lot.chance)
-    counts = Counter(lot.group for lot in ordered)
-    best, least, most = 0.0, 0, 0
-    for rarest in sorted(set(counts.values())):
-        frequent = [number for number in counts.values() if number >= rarest]
-        share = 1 / len(frequent) + SHARE
-        caps = range(1, max(frequent) + 1)
-        cap = bisect_right(caps, share, key=lambda cap: cap / sum(min(number, cap) for number in frequent))
-        shown = [min(number, cap) for number in frequent]
-        information = sum(number * math.log(sum(shown) / number) for number in shown if number)
-        if information > best * (1 + 1e-9):
-            best, least, most = information, rarest, cap
-    seen, capped = Counter[Hashable](), list[Lot]()
-    for drawn in ordered:
-        seen[drawn.group] += 1
-        if counts[drawn.group] >= least and seen[drawn.group] <= most:
-            capped.append(drawn)
-    return capped
+    by_answer = defaultdict[Hashable, list[Lot]](list)
+    for drawn in sorted(lots, key=lambda lot: lot.chance):
+        by_answer[drawn.group].append(drawn)
+    chosen: list[Lot] = []
+    for rarest in sorted({len(alike) for alike in by_answer.values()}):
+        frequent = [alike for alike in by_answer.values() if len(alike) >= rarest]
+        if len(frequent) > 1:
+            share, most = 1 / len(frequent) + SHARE, max(map(len, frequent))
+            cap = bisect_right(
+                range(1, most + 1), share, key=lambda cap: cap / sum(min(len(alike), cap) for alike in frequent)
+            )
+            chosen = max(chosen, [drawn for alike in frequent for drawn in alike[:cap]], key=len)
+    return chosen
 
 
 def _even(lots: list[Lot]) -> list[Lot]:
     """Return the lots of a task that are left where answers cannot be guessed; nor can those of the first few."""
     if any(lot.claims for lot in lots):
         return capped_claims(lot for lot in lots if lot.claims)
-    if not all(lot.guessable for lot in lots):
-        return in_turn(lots)
-    for number in range(max(len(lot.contexts) for lot in lots)):
-        by_context = defaultdict[Hashable, list[Lot]](list)
-        for drawn in lots:
-            by_context[drawn.contexts[number : number + 1]].append(drawn)
-        lots = [
-            lot
-            for alike in by_context.values()
-            for lot in capped_answers(alike) or [min(alike, key=lambda a: a.chance)]
-        ]
-    return in_turn(capped_answers(lots))
+    return in_turn(capped_answers(lots) if all(lot.guessable for lot in lots) else lots)
 
 
 def choice(

@@ -26,7 +26,8 @@ import tomllib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib import resources
-from itertools import combinations
+from itertools import combinations, islice
+from math import comb
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 class Noun:
     """A class in Russian."""
 
-    number: int  # its bit in masks
+    number: int  # its place in the table
     gender: str  # m, f, n, or pl for nouns that stand in the plural
     name: str  # nominative, as an option
     #: what sentences need, by key: ``x``, ``x_gen``, ``x_acc``, ``x_with`` (instrumental after *с* or *со*),
@@ -63,8 +64,8 @@ class Noun:
     y: dict[str, str]  # the same for a second noun
     broad: bool  # whether it covers other classes
     series: bool  # whether one event may be a series, so that nobody can count it
-    nested: int  # the mask of those that cover it or are covered by it
-    alike: int  # of all that may be taken for it
+    nested: frozenset[int]  # the numbers of those that cover it or are covered by it
+    alike: frozenset[int]  # of all that may be taken for it
 
 
 class Nouns(NamedTuple):
@@ -88,7 +89,7 @@ def nouns(class_nouns: tuple[ClassNoun, ...] = ()) -> Nouns:
         rows_meant = [table[key] for table in (numbers, called) for key in spellings if key in table]
         if rows_meant:
             numbers |= dict.fromkeys(spellings, rows_meant[0])
-    nested, alike = _masks(rows, numbers, ("covers",)), _masks(rows, numbers, ("covers", "like"))
+    nested, alike = _related(rows, numbers, ("covers",)), _related(rows, numbers, ("covers", "like"))
     table_nouns = []
     for number, row in enumerate(rows):
         cases = dict(zip(("", "gen", "acc", "with"), row["forms"], strict=True))
@@ -97,19 +98,19 @@ def nouns(class_nouns: tuple[ClassNoun, ...] = ()) -> Nouns:
         words |= {key.capitalize(): verb.capitalize() for key, verb in verbs[row["gender"]].items()}
         x, y = ({f"{letter}_{key}" if key else letter: word for key, word in words.items()} for letter in "xy")
         x["X"] = capitalized(cases[""])
-        masks = nested[number], alike[number]
-        table_nouns.append(Noun(number, row["gender"], cases[""], x, y, "covers" in row, "series" in row, *masks))
+        relatives = nested[number], alike[number]
+        table_nouns.append(Noun(number, row["gender"], cases[""], x, y, "covers" in row, "series" in row, *relatives))
     return Nouns(tuple(table_nouns), {name: table_nouns[number] for name, number in numbers.items()})
 
 
-def _masks(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str, ...]) -> tuple[int, ...]:
-    """Return for each class the mask of the classes that its row names under *keys*, or that name it."""
-    masks = [0] * len(rows)
+def _related(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str, ...]) -> list[frozenset[int]]:
+    """Return for each class the classes that its row names under *keys*, or that name it."""
+    related: list[set[int]] = [set() for _ in rows]
     for number, row in enumerate(rows):
         for other in (numbers[spelling(name)] for key in keys for name in row.get(key, ())):
-            masks[number] |= 1 << other
-            masks[other] |= 1 << number
-    return tuple(masks)
+            related[number].add(other)
+            related[other].add(number)
+    return [*map(frozenset, related)]
 
 
 @cache
@@ -128,36 +129,11 @@ def russian_name(label: str, class_nouns: tuple[ClassNoun, ...] = ()) -> Name:
     return name._replace(words=dict.fromkeys(words.x, NAMELESS), others=dict.fromkeys(words.y, NAMELESS))
 
 
-def nested(noun: Noun, other: Noun) -> bool:
-    """Return whether one of two classes is a kind of the other."""
-    return bool(noun.nested >> other.number & 1)
-
-
-def alike(noun: Noun, other: Noun) -> bool:
-    """Return whether one of two classes may be taken for the other."""
-    return bool(noun.alike >> other.number & 1)
-
-
-def mask_of(classes: Iterable[Noun]) -> int:
-    """Return the mask of some nouns."""
-    return sum(1 << noun.number for noun in set(classes))
-
-
 @cache
-def absent(audible: int, listed: int, class_nouns: tuple[ClassNoun, ...] = ()) -> tuple[Noun, ...]:
-    """Return the nouns of *listed* that are surely not heard where those of *audible* are: masks."""
-    table = nouns(class_nouns)
-    out = audible
-    for noun in table.all:
-        if audible >> noun.number & 1:
-            out |= noun.alike
-    return tuple(noun for noun in table.all if listed & ~out & 1 << noun.number)
-
-
-@cache
-def pairs(classes: tuple[Noun, ...]) -> tuple[tuple[Noun, Noun], ...]:
-    """Return all pairs of *classes*."""
-    return tuple(combinations(classes, 2))
+def absent(audible: frozenset[Noun], listed: frozenset[Noun]) -> tuple[Noun, ...]:
+    """Return the nouns of *listed* that are surely not heard where those of *audible* are."""
+    out = {number for noun in audible for number in (noun.number, *noun.alike)}
+    return tuple(sorted((noun for noun in listed if noun.number not in out), key=attrgetter("number")))
 
 
 # --- clips -----------------------------------------------------------------------------------------------------------
@@ -187,8 +163,8 @@ class RussianClip(NamedTuple):
     absent: tuple[Noun, ...]
 
 
-def clip_of(scene: Scene, listed: int, class_nouns: tuple[ClassNoun, ...] = ()) -> RussianClip:
-    """Return *scene* for the Russian tasks; *listed* is the mask of the classes that the labels would name."""
+def clip_of(scene: Scene, listed: frozenset[Noun], class_nouns: tuple[ClassNoun, ...] = ()) -> RussianClip:
+    """Return *scene* for the Russian tasks; *listed* are the classes that the labels would name."""
     events_by_noun: dict[Noun, list[SceneEvent]] = {}
     unnamed = 0
     for events in scene.alike.values():
@@ -210,7 +186,7 @@ def clip_of(scene: Scene, listed: int, class_nouns: tuple[ClassNoun, ...] = ()) 
         short = [event.short for event in events]
         longest = max(event.end - event.first for event in events)
         sounds.append(Sound(noun, tuple(events), total, longest, pause, not all(short), not any(short)))
-    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(events_by_noun), listed, class_nouns))
+    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(frozenset(events_by_noun), listed))
 
 
 # --- wording ----------------------------------------------------------------------------------------------
@@ -297,16 +273,16 @@ def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
         yield draft(say, DOUBLE, x.noun.x | y.noun.y, (YES, NO), (*x.events, *y.events))
     # as many different pairs of which one class or both are absent
     audible = [sound for sound in clip.sounds if sound.audible]
-    mixed, silent = len(audible) * len(clip.absent), pairs(clip.absent)
+    mixed, silent = len(audible) * len(clip.absent), comb(len(clip.absent), 2)
     chosen: dict[int, None] = {}
-    while len(chosen) < min(right_pairs, mixed + len(silent)):
-        chosen[say.below(mixed + len(silent))] = None
+    while len(chosen) < min(right_pairs, mixed + silent):
+        chosen[say.below(mixed + silent)] = None
     for number in chosen:
         if number < mixed:
             sound = audible[number // len(clip.absent)]
             noun, other, events = sound.noun, clip.absent[number % len(clip.absent)], sound.events
         else:
-            (noun, other), events = silent[number - mixed], ()
+            (noun, other), events = next(islice(combinations(clip.absent, 2), number - mixed, None)), ()
         x_noun, y_noun = (noun, other) if say.below(2) else (other, noun)
         yield draft(say, DOUBLE, x_noun.x | y_noun.y, (NO, YES), events)
     yield from [NO_ABSENT] * (right_pairs - len(chosen))
@@ -316,7 +292,7 @@ def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
     """Yield all pairs of classes that sound, in either order; reasons for classes that are in none."""
     yield from [Why.SHORT for sound in clip.sounds if not sound.audible]
     for pair in combinations([sound for sound in clip.sounds if sound.audible], 2):
-        if nested(pair[0].noun, pair[1].noun):
+        if pair[0].noun.number in pair[1].noun.nested:
             yield NESTED
         else:
             yield pair if say.below(2) else (pair[1], pair[0])
@@ -355,7 +331,7 @@ def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | st
         yield BROAD
     elif len(clip.sounds) == 1:
         yield draft(say, KINDS, {}, (ONE, SEVERAL), audible[0].events)
-    elif all(alike(sound.noun, other.noun) for sound, other in combinations(audible, 2)):
+    elif all(sound.noun.number in other.noun.alike for sound, other in combinations(audible, 2)):
         yield ALIKE if len(audible) > 1 else Why.SHORT
     else:
         yield draft(say, KINDS, {}, (SEVERAL, ONE), clip.scene.events)
@@ -421,7 +397,7 @@ def _most(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | st
 
 def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) -> Choice | str:
     """Ask for *winner* among other classes that sound, filled up to four with absent ones."""
-    others = [sound for sound in clip.sounds if sound is not winner and not alike(winner.noun, sound.noun)]
+    others = [sound for sound in clip.sounds if sound is not winner and sound.noun.number not in winner.noun.alike]
     others = draw(say, others, 3)
     wrong: list[Noun] = [sound.noun for sound in others]
     wrong += draw(say, clip.absent, 3 - len(wrong))
@@ -499,7 +475,7 @@ def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
     if any(spelling(name) not in classes.indices for name in written):
         numbers = table["class_id"].unique().to_pylist() if "class_id" in table.column_names else []
         labels = [*written, *(classes.label(number) for number in numbers if number is not None)]
-    listed = mask_of(noun for noun in (noun_of(label, class_nouns) for label in labels) if noun is not None)
+    listed = frozenset(noun for noun in (noun_of(label, class_nouns) for label in labels) if noun is not None)
     view = partial(clip_of, listed=listed, class_nouns=class_nouns)
     return ask_all(table, TASKS, REFUSED, view, partial(_item, origin.format or None), **options)
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.names import Name, name_of
-from seldio.tasks.scene import AUDIO, RIVALS, Scene, SceneEvent, ask_all, cells, only_cell
+from seldio.tasks.scene import AUDIO, RIVALS, Scene, SceneEvent, ask_all
 from seldio.tasks.specs import ASKED, DEFAULTS, PUBLISHED, Margins
 from seldio.tasks.task import ENGLISH, LONGEST, NAMELESS, Code, Say, Task, Why, digest, wordings_in
 
@@ -345,37 +345,17 @@ def classify_motion(scene: Scene, event: SceneEvent, margins: Margins, say: Say)
 # --- what could be guessed -------------------------------------------------------------------------------------------
 
 
-def _direction(item: Item) -> tuple[Hashable, ...]:
-    if not item.events:
-        return ()
-    event = item.events[0]
-    return ("elevation", round(event.elevation or 0)), ("azimuth", round(event.azimuth or 0))
-
-
-def _cell(item: Item) -> tuple[Hashable, ...]:
-    if not item.events:
-        return ()
-    event = item.events[0]
-    return (only_cell(int(cells(event.azimuth or 0.0, event.elevation or 0.0, 0.0))),)
-
-
-def _most(item: Item, field: str) -> list[list[Hashable]] | None:
-    """Claim that one class has more of *field* than the other, and that the source named first is right."""
+def _claims(item: Item, field: Literal["elevation", "distance"] | None = None) -> list[list[Hashable]] | None:
+    """Claim that one of two classes is left of the other, or has more of *field*, and that the first one is right."""
     if item.events is None or len(item.events) != 2:
         return None
     event, other = item.events
-    more, less = (event, other) if (getattr(event, field) or 0) >= (getattr(other, field) or 0) else (other, event)
-    first = item.canonical_answer == name_of(str(event.class_name)).plain
+    first = leads = _is_left(item)
+    if field is not None:
+        leads = (getattr(event, field) or 0) >= (getattr(other, field) or 0)
+        first = item.canonical_answer == name_of(str(event.class_name)).plain
+    more, less = (event, other) if leads else (other, event)
     return [[("more", more.class_name), ("first", first)], [("more", less.class_name), ("first", not first)]]
-
-
-def _leftmost(item: Item) -> list[list[Hashable]] | None:
-    """Claim that one class is left of the other, and that the first one is."""
-    if item.events is None or len(item.events) != 2:
-        return None
-    left = _is_left(item)
-    leftmost, other = (event.class_name for event in (item.events if left else reversed(item.events)))
-    return [[("left", leftmost), ("side", left)], [("left", other), ("side", not left)]]
 
 
 def _is_left(item: Item) -> bool:
@@ -387,11 +367,8 @@ _MAKERS: Mapping[str, Mapping[str, Any]] = {
     "detect_time": {"candidates": partial(each_event, detect_time, "unnamed"), "alike": first_class},
     "detect_source": {"candidates": detect_source, "alike": first_class},
     "count_sources": {"candidates": count_sources},
-    "identify_source_by_doa": {"candidates": partial(each_event, identify_source_by_doa, None), "contexts": _direction},
-    "identify_source_by_location": {
-        "candidates": partial(each_event, identify_source_by_location, "unlocated"),
-        "contexts": _cell,
-    },
+    "identify_source_by_doa": {"candidates": partial(each_event, identify_source_by_doa, None)},
+    "identify_source_by_location": {"candidates": partial(each_event, identify_source_by_location, "unlocated")},
     "onset_from_location": {"candidates": partial(each_event, onset_from_location, "unlocated")},
     "estimate_azimuth": {"candidates": partial(each_event, partial(_estimate, field="azimuth"), None)},
     "estimate_elevation": {"candidates": partial(each_event, partial(_estimate, field="elevation"), None)},
@@ -400,21 +377,18 @@ _MAKERS: Mapping[str, Mapping[str, Any]] = {
     "spatial_temporal": {"candidates": partial(each_event, spatial_temporal, None), "alike": first_class},
     "compare_elevation": {
         "candidates": partial(each_pair, partial(_compare, field="elevation")),
-        "claims": partial(_most, field="elevation"),
+        "claims": partial(_claims, field="elevation"),
     },
     "compare_distance": {
         "candidates": partial(each_pair, partial(_compare, field="distance")),
-        "claims": partial(_most, field="distance"),
+        "claims": partial(_claims, field="distance"),
     },
     "relative_left_right": {
         "candidates": partial(each_pair, relative_left_right),
-        "claims": _leftmost,
+        "claims": _claims,
         "alike": _is_left,
     },
-    "classify_motion": {
-        "candidates": partial(each_event, classify_motion, "unnamed"),
-        "contexts": lambda item: (first_class(item),),
-    },
+    "classify_motion": {"candidates": partial(each_event, classify_motion, "unnamed")},
 }
 #: Those that labels can answer, in the order in which a clip's items come.
 TASKS: dict[str, Task[Scene, Draft]] = {

@@ -190,12 +190,9 @@ class Task(TaskSpec, Generic[View, Made]):
         claims: of each option of an item, the right one first, what it says of a class or a number, None where that is
             not known; where items are balanced, each claim is right as often as guessing has it, see
             :mod:`seldio.tasks.mix`.
-        contexts: of an item with an open answer, what the question tells that may go with its answer, two things at
-            most; where items are balanced, answers are even for each.
     """
 
     candidates: Callable[[View, Margins, Say], Iterator[Made | str]] | None = None
     wordings: tuple[Wording, ...] = ()
     alike: Callable[[Item], Hashable] | None = None
     claims: Callable[[Item], list[list[Hashable]] | None] | None = None
-    contexts: Callable[[Item], tuple[Hashable, ...]] | None = None

@@ -257,6 +257,7 @@ def media_of(
     if how == "none" or (recording is None and film is None):
         return PageMedia()
     import seldio.media.video_writing as copies
+    from seldio.media.recording import Recording
     from seldio.media.video import Video
 
     notes: list[str] = []
@@ -280,7 +281,7 @@ def media_of(
                     text = f"is among the {SHORT[array]} recordings and sounds like {SHORT[heard]}"
                     doubt.append(f"{_name(recording)} {text}: mixed as {SHORT[heard]}")
                     array = heard
-                sound = copies.sound(stack.enter_context(recording.open()), array)
+                sound = copies.sound(stack.enter_context(Recording(recording)), array)
                 seconds = max(seconds, sound.seconds)
                 notes += doubt
                 notes.append(f"sound of {_name(recording)}: {sound.description}")

@@ -1,1 +1,1 @@
-"""Several systems held against each other: differences with intervals, tests, ranks, and where they differ."""
+"""Several systems held against each other: differences with intervals, tests and ranks."""

@@ -18,7 +18,7 @@ from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
-from seldio.scores.ranking import COMPARED, RANKED, rank_column
+from seldio.scores.ranking import COMPARED, rank_column
 from seldio.scores.resampling import (
     ENOUGH,
     FEWEST,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from seldio.scores.imaging.score_maps import ImagingCase
     from seldio.scores.seld.report import SeldCase
 
-Against = Literal["all", "first", "best"]
+Against = Literal["all", "first"]
 Case = TypeVar("Case", bound="SeldCase | ImagingCase")
 #: What a p-value must be below for a difference to be called one.
 LEVEL = 0.05
@@ -65,7 +65,7 @@ def system_names(paths: Sequence[Place]) -> tuple[str, ...]:
 
 
 @contextmanager
-def naming(system: str, several: bool) -> Iterator[None]:
+def naming(system: str) -> Iterator[None]:
     """Say of which of several systems it is that something in its files does not fit.
 
     Raises:
@@ -74,7 +74,7 @@ def naming(system: str, several: bool) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        if not several or type(error) is not DataError:
+        if type(error) is not DataError:
             raise  # a finding names its file
         raise DataError(f"{printable(system)}: {error.text}") from None
 
@@ -106,10 +106,6 @@ class PairedScores(NamedTuple):
     drawn: Floats  # shape [resamples, systems, measures]
     p: Floats  # of all pairs, as ``combinations`` has them, shape [pairs, measures]
 
-    def take(self, places: slice | Ints) -> PairedScores:
-        """Return the same in some of the measures."""
-        return PairedScores(self.values[:, places], self.drawn[:, :, places], self.p[:, places])
-
 
 def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of: Ints) -> PairedScores:
     """Resample all systems, over the same clips, and exchange the clips of each pair."""
@@ -140,8 +136,8 @@ class Contest:
     ends: Floats | None = None
 
     def __post_init__(self) -> None:
-        if self.against not in ("all", "first", "best"):
-            raise UsageError(f"--against {self.against}: choose from all, first, best")
+        if self.against not in ("all", "first"):
+            raise UsageError(f"--against {self.against}: choose from all, first")
 
     @property
     def test(self) -> str:
@@ -157,65 +153,41 @@ class Contest:
         """Return for each score whether lower is better."""
         return np.array([column.better == "lower" for column in self.columns])
 
-    @cached_property
+    @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs that are shown; the difference is the second minus the first."""
+        """Return the pairs that are shown, the first of all; the difference is the second minus the first."""
         every = list(combinations(range(len(self.systems)), 2))
-        if self.against == "first":
-            return every[: len(self.systems) - 1]
-        if self.against == "best":
-            best = int(np.argmin(ranks(self.values, self.lower)[:, self.lead]))
-            return [(best, other) for other in range(len(self.systems)) if other != best]
-        return every
+        return every[: len(self.systems) - 1] if self.against == "first" else every
 
-    def named(self, pair: tuple[int, int]) -> str:
-        """Return the name of a pair."""
-        return f"{self.systems[pair[1]]} − {self.systems[pair[0]]}"
-
-    def by_system(self, column: Column) -> list[Column]:
-        """Return a column for each system."""
-        return [
-            dataclasses.replace(column, name=f"{column.name}_{number}", title=f"{column.title}, {system}")
-            for number, system in enumerate(self.systems, 1)
-        ]
-
-    def headed(self, title: str, pair: tuple[int, int]) -> str:
-        """Return the title of a column about a pair, which is named where there are several."""
-        return title if len(self.pairs) == 1 else f"{title}, {self.named(pair)}"
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the pairs."""
+        return [f"{self.systems[second]} − {self.systems[first]}" for first, second in self.pairs]
 
     @cached_property
     def raised(self) -> Floats:
-        """Return p-values with Holm's correction, of the lead and of all others together; NaN where nothing is tested.
-
-        The best system was chosen by the scores, so that its pairs are corrected as if all were tested.
-        """
-        tested = list(range(len(self.systems) - 1 if self.against == "first" else len(self.p)))
-        corrected = np.full(self.p.shape, np.nan)
+        """Return p-values with Holm's correction, of the lead and of all others; NaN where nothing is tested."""
+        corrected, shown = np.full(self.p.shape, np.nan), self.p[: len(self.pairs)]
         others = [n for n, column in enumerate(self.columns) if n != self.lead and column.better is not None]
         for family in ([self.lead], others):
-            place = np.ix_(tested, family)
-            corrected[place] = holm(self.p[place].ravel()).reshape(self.p[place].shape)
+            corrected[: len(shown), family] = holm(shown[:, family].ravel()).reshape(len(shown), len(family))
         return corrected
-
-    def numbered(self, pair: tuple[int, int]) -> int:
-        """Return which of all pairs this is."""
-        return list(combinations(range(len(self.systems)), 2)).index((min(pair), max(pair)))
 
     # --- tables ---
 
     def tables(self) -> list[Table]:
         """Return the scores with their intervals, the differences, the tests and the ranks."""
         rows = []
-        for first, second in self.pairs:
+        for name, (first, second) in zip(self.names, self.pairs, strict=True):
             low, high = interval(self.drawn[:, second] - self.drawn[:, first], self.units)
-            rows.append((self.named((first, second)), *self.cells(self.values[second] - self.values[first], low, high)))
+            rows.append((name, *self.cells(self.values[second] - self.values[first], low, high)))
         title = f"differences, 95 % confidence intervals by paired bootstrap over {self.over}"
         differences = Table(COMPARED, title, (Column("pair", "difference"), *self.columns), tuple(rows))
-        title = f"overall, 95 % confidence intervals by bootstrap over {self.over}"
-        return [self.overall(title), differences, self.tests(), self.ranking()]
+        return [self.overall(), differences, self.tests(), self.ranking()]
 
-    def overall(self, title: str) -> Table:
+    def overall(self) -> Table:
         """Return the scores of each system with their intervals."""
+        title = f"overall, 95 % confidence intervals by bootstrap over {self.over}"
         ends = interval(self.drawn, self.units) if self.ends is None else self.ends
         rows = tuple(
             (name, *self.cells(self.values[number], ends[0][number], ends[1][number]))
@@ -236,13 +208,11 @@ class Contest:
         """Return the p-value of each difference, that of the lead first, and which system is better."""
         rows: list[tuple[Cell, ...]] = []
         order = sorted(range(len(self.columns)), key=lambda place: place != self.lead)
-        for pair in self.pairs:
-            number = self.numbered(pair)
+        for number, name in enumerate(self.names):
             for place in order:
                 if self.columns[place].better is not None:
-                    label = f"{self.named(pair)}: {self.columns[place].title}"
-                    better = self.better(pair, place)
-                    rows.append((label, float(self.p[number, place]), float(self.raised[number, place]), better))
+                    p, raised = float(self.p[number, place]), float(self.raised[number, place])
+                    rows.append((f"{name}: {self.columns[place].title}", p, raised, self.better(number, place)))
         lead = self.columns[self.lead].title
         holm_of = f"p-value with Holm's correction over all measures but {lead}, the lead, which needs none"
         if len(self.systems) > 2:
@@ -261,11 +231,11 @@ class Contest:
         )
         return Table("tests", f"{self.test}; {lead} decides", heads, tuple(rows))
 
-    def better(self, pair: tuple[int, int], place: int) -> str:
-        """Return the system of a pair that the tests call better in a score, where they do by the lead too."""
-        first, second = pair
+    def better(self, number: int, place: int) -> str:
+        """Return which of a pair the tests call better in a score, where they do by the lead too."""
+        first, second = self.pairs[number]
         gain = (self.values[second, place] - self.values[first, place]) * (-1 if self.lower[place] else 1)
-        if not (self.raised[self.numbered(pair), [place, self.lead]] < LEVEL).all() or not gain:
+        if not (self.raised[number, [place, self.lead]] < LEVEL).all() or not gain:
             return "undecided"
         return self.systems[second if gain > 0 else first]
 
@@ -273,18 +243,18 @@ class Contest:
         """Return which systems are better by the lead, in a sentence; of two, with their difference and its p-value."""
         lead, over = self.columns[self.lead], plural(self.units, self.over.removesuffix("s"))
         decided, left = list[str](), list[str]()
-        for first, second in self.pairs:
-            best, names = self.better((first, second), self.lead), [self.systems[first], self.systems[second]]
+        for number, (first, second) in enumerate(self.pairs):
+            best, names = self.better(number, self.lead), [self.systems[first], self.systems[second]]
             if best == "undecided":
                 left.append(f"{names[0]} and {names[1]} cannot be distinguished")
             else:
                 names.remove(best)
                 decided.append(f"{best} is better than {names[0]}")
         if len(self.pairs) == 1:
-            (first, second), number = self.pairs[0], self.numbered(self.pairs[0])
+            first, second = self.pairs[0]
             difference = lead.number(abs(float(self.values[second, self.lead] - self.values[first, self.lead])))
             by = f"{lead.title} differs by {difference}{' points' * (lead.unit == '%')}"
-            return f"{(decided + left)[0]} on {over}: {by}, p = {self.p[number, self.lead]:.2g}."
+            return f"{(decided + left)[0]} on {over}: {by}, p = {self.p[0, self.lead]:.2g}."
         alike = f"the {len(self.systems)} systems" if self.against == "all" and not decided else f"{len(left):,} pairs"
         more = [f"{alike} cannot be distinguished"] if len(left) > 1 else left
         return f"By {lead.title} on {over}: {'; '.join(decided + more)}."
@@ -293,87 +263,21 @@ class Contest:
         """Return the rank of each system in each score, and how often it is the best."""
         places = [number for number, column in enumerate(self.columns) if column.better is not None]
         values, drawn = ranks(self.values, self.lower), ranks(self.drawn, self.lower)
-        names = [column.name for column in self.columns]
-        heads, cells = [], [values[:, place] for place in places]
-        if summed := next((each for each in RANKED.values() if set(each) <= set(names)), ()):
-            chosen = [names.index(name) for name in summed]
-            cells.insert(0, ranks(values[:, chosen].sum(axis=1, keepdims=True), np.array([True]))[:, 0])
-            titles = ", ".join(self.columns[place].title for place in chosen)
-            heads.append(Column("rank", "rank", "", 0, "lower", f"rank by the sum of the ranks in {titles}"))
-        measures = [self.columns[place] for place in places]
-        heads += [rank_column(column, f"rank by {column.title} alone") for column in measures]
+        heads = [rank_column(self.columns[place], f"rank by {self.columns[place].title} alone") for place in places]
         best = (drawn[:, :, self.lead] == 1) / (drawn[:, :, self.lead] == 1).sum(axis=1, keepdims=True)
         meaning = f"share of resamples in which it is the best by {self.columns[self.lead].title}"
         first = Column("first", "first", "%", 1, "higher", meaning)
         rows = [
-            (name, *(int(cell[number]) for cell in cells), float(best[:, number].mean()))
+            (name, *(int(rank) for rank in values[number, places]), float(best[:, number].mean()))
             for number, name in enumerate(self.systems)
         ]
-        order = np.argsort(cells[0], kind="stable").tolist()
+        order = np.argsort(values[:, self.lead], kind="stable").tolist()
         columns = (Column("system", "system"), *heads, first)
         return Table("ranks", "ranks", columns, tuple(rows[number] for number in order))
-
-    def parts(
-        self, table: Table, column: Column, values: Floats, p: Floats, differences: Sequence[Sequence[Cell]]
-    ) -> Table:
-        """Return *table* with what the systems differ by in each of its rows, such as classes, tested together.
-
-        *values* have the shape [systems, rows], *p* [pairs, rows], NaN where nothing is tested; *differences* are the
-        cells of each pair that is shown.
-        """
-        tested = dataclasses.replace(  # with the lead, which decides here too
-            self,
-            columns=(self.columns[self.lead], *[column] * len(table.rows)),
-            lead=0,
-            values=np.column_stack((self.values[:, self.lead], values)),
-            p=np.column_stack((self.p[:, self.lead], p)),
-        )
-        heads, rows = [*table.columns], [list(row) for row in table.rows]
-        about = "p-value with Holm's correction over all rows and pairs of this table"
-        better = f"the better system where p (Holm) is below {LEVEL:g} here, and that of the lead too"
-        for number, (pair, cells) in enumerate(zip(self.pairs, differences, strict=True), 1):
-            raised = tested.raised[self.numbered(pair), 1:].tolist()
-            for place, (row, cell, chance) in enumerate(zip(rows, cells, raised, strict=True), 1):
-                row += [cell, chance, tested.better(pair, place)]
-            title = self.headed(f"{column.title} difference", pair)
-            heads += [
-                dataclasses.replace(column, name=f"difference_{number}", title=title),
-                Column(f"p_holm_{number}", self.headed("p (Holm)", pair), "", 4, None, about),
-                Column(f"better_{number}", self.headed("better", pair), meaning=better),
-            ]
-        return dataclasses.replace(table, columns=tuple(heads), rows=tuple(map(tuple, rows)))
-
-    def clips(
-        self, clips: Sequence[str], references: Sequence[int], alone: Floats, without: Floats, most: int
-    ) -> Table:
-        """Return the clips without which the difference of two systems would be another one.
-
-        *alone* is the lead of each system over each clip alone, *without* over all clips but each, [systems, clips].
-        """
-        column = self.columns[self.lead]
-        influence = self.values[:, self.lead][:, None] - without
-        gained = np.array([influence[second] - influence[first] for first, second in self.pairs])
-        order = np.argsort(-np.nan_to_num(np.abs(gained)).max(axis=0), kind="stable")[:most].tolist()
-        rows = tuple(
-            (clips[clip], references[clip], *alone[:, clip].tolist(), *gained[:, clip].tolist()) for clip in order
-        )
-        text = f"how much of the difference of {column.title} is due to this clip; it would be that much smaller "
-        measure = dataclasses.replace(column, digits=max(column.digits, 2), meaning=f"{text}without it")
-        heads = (
-            Column("clip", "clip"),
-            Column("references", "references", "", 0, None, "labels, one for each source and frame"),
-            *self.by_system(column),
-            *(
-                dataclasses.replace(measure, name=f"influence_{number}", title=self.headed("influence", pair))
-                for number, pair in enumerate(self.pairs, 1)
-            ),
-        )
-        return Table("clips", f"the clips that matter most to the difference of {column.title}", heads, rows)
 
     def report(
         self,
         report: ScoreReport,
-        tables: Sequence[Table],
         about: Sequence[Notice],
         every: Sequence[Sequence[Notice]],
         draw: Resampling,
@@ -389,7 +293,7 @@ class Contest:
         return dataclasses.replace(
             report,
             system=f"comparison of {plural(len(self.systems), 'system')}",
-            tables=(*self.tables(), *tables),
+            tables=tuple(self.tables()),
             notices=in_order([*about, *said_of(self.systems, grave)]),
             settings=self.settings(draw) | dict(report.settings),
             verdict=self.verdict(),
@@ -413,11 +317,6 @@ class Contest:
             corrected = f", or below {min(1.0, least * tests):.2g} with Holm's correction" if tests > 1 else ""
             grave = least * tests > LEVEL
             notices.append(Notice("smallest-p", f"{text}{least:.2g}{corrected}", grave=grave))
-        if self.against == "best" and len(self.systems) > 2:
-            text = (
-                "the best system was chosen by these very scores: on other data another one may be the best, see ranks"
-            )
-            notices.append(Notice("best-chosen", text))
         return notices
 
 
@@ -428,9 +327,8 @@ def compare_clips(
     *,
     against: Against = "all",
     lead: str | None = None,
-    most: int = 10,
 ) -> ScoreReport:
-    """Compare systems with labels, and with each other; of one system return the score with its intervals.
+    """Compare systems with labels, and with each other.
 
     The arguments are those of :func:`seldio.compare`, *score* is called with each system, and *draw* says how clips or
     rooms are resampled.
@@ -441,7 +339,7 @@ def compare_clips(
     """
     names, cases = system_names(systems), list[Case]()
     for name, path in zip(names, systems, strict=True):
-        with naming(name, len(names) > 1):
+        with naming(name):
             cases.append(score(path))
     clips = common([case.score.clips for case in cases])
     scores: list[Any] = [case.score.take(clips) for case in cases]
@@ -450,18 +348,11 @@ def compare_clips(
     if draw.over == "clips" and rooms >= FEWEST:
         text = f"clips of one room are alike: these intervals are about other clips of the same {rooms:,} rooms, and "
         alike.append(Notice("same-rooms", f"{text}--intervals over=rooms gives those about other rooms"))
-    if len(cases) == 1:
-        report = first.with_bootstrap(path_of(systems[0]), draw)
-        drawn, notices = dataclasses.asdict(draw), in_order([*report.notices, *alike])
-        signature = str(of_comparison([first.signature], drawn))
-        settings = drawn | dict(report.settings)
-        return dataclasses.replace(report, notices=notices, settings=settings, signature=signature)
     report = first.report("")
     columns = report.tables[0].columns[1:]
     deciding = measured(columns, lead or report.lead, "--lead")
     values = np.array([score.scores(np.ones((1, len(clips))))[0] for score in scores])
-    trial = tested(scores, values, draw, unit_of)
-    whole, classes = trial.take(slice(len(columns))), trial.take(slice(len(columns), None))
+    whole = tested(scores, values, draw, unit_of)
     contest = Contest(
         names,
         columns,
@@ -475,11 +366,6 @@ def compare_clips(
         np.any([score.weak(draw.over) for score in scores], axis=0),
         against,
     )
-    tables = [_by_class(contest, classes, report.table("classes"))] if classes.p.size else []
-    if most:
-        alone = np.array([score.alone()[:, deciding] for score in scores])
-        without = np.array([score.scores(1 - np.eye(len(clips)))[:, deciding] for score in scores])
-        tables.append(contest.clips(clips, scores[0].references_by_clip.tolist(), alone, without, most))
     about = [
         *same_systems(
             names,
@@ -494,17 +380,4 @@ def compare_clips(
     about += [*contest.notices(draw), *alike]
     if contest.units >= FEWEST:
         about += said_of(names, [[*case.unsure(draw.over)] for case in shared])
-    return contest.report(
-        report, tables, about, [case.notices() for case in cases], draw, [case.signature for case in cases]
-    )
-
-
-def _by_class(contest: Contest, classes: PairedScores, table: Table) -> Table:
-    """Return what the systems differ by in F of each class, with tests that are corrected over all classes."""
-    column = next(column for column in contest.columns if column.name == "F")
-    title = f"differences of {column.title} by class, {contest.test}"
-    rows = tuple(row[:2] for row in table.rows)
-    table = Table("classes", title, table.columns[:2], rows, aside=True)
-    p = np.where([references != 0 for _, references in rows], classes.p, np.nan)
-    gains = [(classes.values[second] - classes.values[first]).tolist() for first, second in contest.pairs]
-    return contest.parts(table, column, classes.values, p, gains)
+    return contest.report(report, about, [case.notices() for case in cases], draw, [case.signature for case in cases])

@@ -72,10 +72,6 @@ class SeldScore:
         """Return how many references each clip has."""
         return np.asarray(self.counts[:, Count.REFERENCES].sum(axis=1).astype(int))
 
-    def alone(self) -> Floats:
-        """Return the overall scores of each clip by itself."""
-        return self.present(self.counts)
-
     def present(self, counts: Floats) -> Floats:
         """Return the overall scores of sets of counts, as means over classes with references; NaN where none has any.
 
@@ -96,17 +92,16 @@ class SeldScore:
 
     @property
     def _summed(self) -> Summed:
-        """Return the counts of all clips as one matrix, with all scores, then F of each class, that its sum has."""
+        """Return the counts of all clips as one matrix, with the scores that its sum has."""
         clips, *shape = self.counts.shape
 
         def measured(sums: Floats) -> Floats:
-            values = self.partial(sums.reshape(-1, *shape))
-            return np.hstack((values[:, :, 0], values[:, self.profile.names.index("F"), 1:]))
+            return self.partial(sums.reshape(-1, *shape))[:, :, 0]
 
         return Summed(self.counts.reshape(clips, -1), measured)
 
     def scores(self, weights: Floats) -> Floats:
-        """Return all scores, then F of each class, where clips have *weights*, shape [batch, clips]."""
+        """Return all scores where clips have *weights*, shape [batch, clips]."""
         return self._summed.scores(weights)
 
     def exchanged(self, other: SeldScore) -> Callable[[Floats], Floats]:
