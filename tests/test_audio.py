@@ -80,6 +80,20 @@ def by_soundfile(path: Path) -> Any:
     return soundfile.read(path, dtype="float32", always_2d=True)[0].T
 
 
+@given(st.sampled_from(SUBTYPES), st.integers(1, 9), st.binary(max_size=5), st.integers(0, 40))
+def test_the_header_is_what_was_written(subtype: str, channels: int, junk: bytes, frames: int) -> None:
+    data = sound(np.zeros((frames, channels)), 8_000, subtype=subtype)
+    at = data.index(b"data")
+    header = read_header(io.BytesIO(data[:at] + chunk(b"junk", junk) + data[at:]))
+    assert header is not None
+    bits = {"PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "DOUBLE": 64}.get(subtype, 32)
+    assert (header.channels, header.rate, header.bits) == (channels, 8_000, bits)
+    assert header.tag == (3 if subtype in ("FLOAT", "DOUBLE") else 1)
+    assert header.there == frames * channels * bits // 8
+    assert header.rest - header.there in (0, 1)  # a pad byte
+    assert header.promised == (header.there or None)
+
+
 def test_members_of_archives_are_not_unpacked_for_their_header(tmp_path: Path) -> None:
     long = sound(noise(20.0))
     formats = {
@@ -149,6 +163,20 @@ def test_any_window_is_that_part_of_the_whole(way: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(Recording(path).read(start, frames), whole[:, start : start + frames])
     np.testing.assert_array_equal(recording.read(11_000, 5_000), whole[:, 11_000:])
     np.testing.assert_array_equal(recording.read(11_000), whole[:, 11_000:])
+
+
+@given(start=st.integers(-60, 160), frames=st.integers(0, 200), given_out=st.booleans())
+def test_padding(
+    tmp_path_factory: pytest.TempPathFactory, start: int, frames: int, given_out: bool
+) -> None:  # fmt: skip
+    path = saved(tmp_path_factory.mktemp("w"), sound(noise(100 / 24_000, 2)))
+    ring = np.concatenate((np.zeros((2, 400)), by_soundfile(path), np.zeros((2, 400))), axis=1)
+    out = np.full((2, frames), 7, np.float32) if given_out else None
+    found = Recording(path).read(start, frames, out, pad=True)
+    np.testing.assert_array_equal(found, ring[:, start + 400 : start + 400 + frames])
+    if out is not None:
+        assert found.base is out or found is out
+        np.testing.assert_array_equal(out, found)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at /proc")

@@ -254,6 +254,10 @@ def test_replies_without_end(head: str, piece: str) -> None:
     assert grows_no_faster(read, 2_000)
 
 
+def test_marks_behind_the_word_answer_without_end() -> None:
+    assert grows_no_faster(lambda size: plainly("answer" + "*" * size), 8_000)
+
+
 @pytest.mark.parametrize("line", ["a  ", "1  ,", "1\t \t", "1 , "])
 def test_notes_next_to_labels_without_end(tmp_path: Path, line: str) -> None:
     (tmp_path / "notes.txt").write_text(line * 1_000 + "!\n")

@@ -75,6 +75,20 @@ def test_at_the_same_rate_not_a_bit_changes(tmp_path: Path) -> None:
     assert np.array_equal(written.T, sound[:, 8_000:27_200])
 
 
+@given(
+    rate=st.sampled_from([8_000, 16_000, 22_050, 24_000, 44_100, 48_000, 96_000]),
+    frames=st.integers(1, 3_000),
+    target=st.sampled_from([16_000, 24_000]),
+)
+def test_as_many_frames_as_asked(rate: int, frames: int, target: int) -> None:
+    side = margin(rate, target)
+    sound = np.ones((2, frames + 2 * side), np.float32)
+    wanted = -(-frames * target // rate)
+    made = resample(sound, rate, target, wanted)
+    assert made.shape == (2, wanted)
+    np.testing.assert_allclose(made, 1, atol=1e-3)
+
+
 @given(start=st.integers(0, 39), frames=st.integers(1, 60))
 def test_parts_join_without_a_seam(start: int, frames: int) -> None:
     sound = np.random.default_rng(3).uniform(-1, 1, (1, 24_000)).astype(np.float32)

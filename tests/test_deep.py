@@ -17,7 +17,9 @@ import numpy as np
 import pytest
 import soundfile
 from commands import invoke
-from effort import some
+from effort import examples, some
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from seldio import geometry, validate
 from seldio.findings import Finding
@@ -85,6 +87,28 @@ def field(folder: Path, sound: Any, format: Format, rate: int = RATE) -> SoundFi
 def said_of(rows: tuple[Row, ...], count: int = 2000) -> Any:
     frame, label, source, azimuth, elevation, _ = np.array(rows).T
     return label_frames(frame, azimuth.astype(float), elevation.astype(float), label * 100 + source, count)
+
+
+@settings(max_examples=examples(8))
+@given(st.floats(-180, 180), st.floats(-85, 85), st.sampled_from(FORMATS), st.sampled_from([16_000, 24_000, 44_100]))
+def test_a_plane_wave_is_heard_where_it_comes_from(
+    tmp_path_factory: pytest.TempPathFactory, azimuth: float, elevation: float, format: Format, rate: int
+) -> None:
+    wave = np.concatenate((np.zeros(rate), np.random.default_rng(1).standard_normal(rate))) * 2000
+    made = field(
+        tmp_path_factory.mktemp("wave"),
+        np.rint(render(wave, azimuth, elevation, rate, format)).astype(np.int16),
+        format,
+        rate,
+    )
+
+    directions = made.directions()[12:19]
+    azimuths, elevations = geometry.to_polar(*directions.T)
+
+    assert len(made) == 20
+    assert (geometry.great_circle(azimuths, elevations, azimuth, elevation) < (1 if format == "foa" else 6)).all()
+    assert (np.linalg.norm(directions, axis=1) > (0.8 if format == "foa" else 0.75)).all()
+    assert (made.activity()[12:19] > 1).all()
 
 
 def foa(*names: str) -> tuple[list[int], Any]:

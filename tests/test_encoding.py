@@ -156,6 +156,17 @@ def test_golden_responses(official: Kept) -> None:
         assert pytest.approx(wanted, abs=1e-12) == found[0, 0]
 
 
+@given(azimuths, elevations)
+def test_low_frequencies_are_finite_and_go_to_one(azimuth: float, elevation: float) -> None:
+    found = arrays.mic_response(azimuth, elevation, [0, 1e-300, 1e-9, 0.01, 1])[0]
+    assert np.isfinite(found).all()
+    assert (found[0] == 1).all()
+    # 1 + 3/2 i x cos g
+    x = 2 * np.pi * 0.01 * arrays.RADIUS / arrays.SPEED
+    cosines = arrays.capsules() @ np.array(geometry.to_cartesian(azimuth, elevation))
+    assert pytest.approx(1 + 1.5j * x * cosines, abs=1e-10) == found[3]
+
+
 @pytest.mark.parametrize("rate", [16_000, 24_000, 44_100, 48_000])
 def test_filters_of_the_sphere_have_its_response(rate: int) -> None:
     frequencies = np.array([0, 50, 1000, 4000, min(9000, 0.4 * rate)])

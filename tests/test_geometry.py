@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio import clock, geometry
-from seldio.clock import NTSC, video_error, video_frame
+from seldio.clock import CONVENTIONS, NTSC, video_error, video_frame
 from seldio.errors import UsageError
 from seldio.media import arrays
 from seldio.media.rotations import ROTATIONS, Rotation, channels, rotate_audio, rotate_table, rotation
@@ -42,12 +42,26 @@ def test_known_directions(azimuth: float, elevation: float, x: float, y: float, 
         assert pytest.approx((0 if abs(elevation) == 90 else azimuth, elevation), abs=1e-12) == polar
 
 
+@given(azimuths, st.floats(-89.9, 89.9))
+def test_polar_and_back(azimuth: float, elevation: float) -> None:
+    again = geometry.to_polar(*geometry.to_cartesian(azimuth, elevation))
+    assert pytest.approx(0, abs=1e-6) == geometry.great_circle(azimuth, elevation, *again)
+
+
 @pytest.mark.parametrize(
     ("azimuth", "expected"),
     [(180, 180), (-180, -180), (181, -179), (-181, 179), (360, 0), (540, -180), (-540, -180), (720.5, 0.5), (359, -1)],
 )
 def test_wrap(azimuth: float, expected: float) -> None:
     assert expected == geometry.wrap(azimuth)
+
+
+@given(st.floats(-1e6, 1e6))
+def test_wrapped_azimuths_are_in_range_and_stay(azimuth: float) -> None:
+    wrapped = geometry.wrap(azimuth)
+    assert -180 <= wrapped <= 180
+    assert wrapped == geometry.wrap(wrapped)
+    assert pytest.approx(0, abs=1e-6) == (azimuth - wrapped + 180) % 360 - 180
 
 
 @given(azimuths)
@@ -77,6 +91,14 @@ def test_great_circle_of_tiny_angles_does_not_vanish() -> None:
 def test_pixels(x: float, y: float, azimuth: float, elevation: float) -> None:
     assert (azimuth, elevation) == geometry.from_pixels(x, y)
     assert (x, y) == geometry.to_pixels(azimuth, elevation)
+
+
+@given(azimuths, elevations)
+def test_pixels_and_back(azimuth: float, elevation: float) -> None:
+    x, y = geometry.to_pixels(azimuth, elevation)
+    assert 0 <= x < 360
+    assert 0 <= y <= 179
+    assert pytest.approx(0, abs=1e-6) == geometry.great_circle(azimuth, elevation, *geometry.from_pixels(x, y))
 
 
 def test_columns_beyond_the_picture_wrap_around_it() -> None:
@@ -181,6 +203,12 @@ def test_whole_degrees_stay_whole_and_come_back(turned: Rotation, directions: li
     assert (back[1] == elevation).all()
 
 
+@given(any_rotation, st.decimals(-180, 180, places=3))
+def test_decimals_stay_what_they_are_on_paper(turned: Rotation, azimuth: object) -> None:
+    found = turned.directions(float(str(azimuth)), 0)[0]
+    assert len(repr(float(found)).split(".")[1]) <= 3
+
+
 @pytest.mark.parametrize(
     ("name", "azimuth", "wanted"),
     [("az+180 el+", [-180, 180, 0, 10, -10], [0, 0, 180, -170, 170]), ("-az+0 el+", [-180, 180, 0], [180, -180, 0]),
@@ -261,6 +289,11 @@ def test_samples_and_label_frames_are_inverse(frame: int, rate: int, hop: Fracti
     assert first / rate == clock.seconds(frame, hop)
 
 
+@given(frame=FRAMES, rate=RATES)
+def test_times_and_numbers_of_video_frames_are_inverse(frame: int, rate: Fraction) -> None:
+    assert clock.nearest_video_frame(clock.video_time(frame, rate), rate) == frame
+
+
 @given(time=st.fractions(0, 10_000), rate=RATES)
 def test_the_nearest_video_frame_is_nearest(time: Fraction, rate: Fraction) -> None:
     frame = clock.nearest_video_frame(time, rate)
@@ -270,10 +303,20 @@ def test_the_nearest_video_frame_is_nearest(time: Fraction, rate: Fraction) -> N
     assert here < before or frame == 0
 
 
+@given(frame=FRAMES, rate=RATES, name=st.sampled_from(sorted(CONVENTIONS)))
+def test_later_label_frames_have_later_pictures(frame: int, rate: Fraction, name: str) -> None:
+    assert 0 <= video_frame(frame, name, rate) <= video_frame(frame + 1, name, rate)
+
+
 @given(frame=FRAMES, rate=RATES, hop=HOPS)
 def test_the_default_errs_by_half_a_picture_at_most(frame: int, rate: Fraction, hop: Fraction) -> None:
     assert abs(video_error(frame, "centre", rate, hop)) <= 1 / (2 * rate) or video_frame(frame, rate=rate, hop=hop) == 0
     assert video_frame(frame, rate=rate, hop=hop) == video_frame(frame, "center", rate, hop)
+
+
+@given(frame=st.integers(0, 10**6))
+def test_the_picture_of_the_centre_is_shown_in_its_label_frame(frame: int) -> None:
+    assert clock.label_frame(clock.video_time(video_frame(frame))) == frame
 
 
 def test_an_unknown_convention_is_usage() -> None:

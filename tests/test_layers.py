@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from effort import as_one
 
+from seldio import formats
+
 SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
@@ -119,6 +121,16 @@ def test_imports_point_down(path: Path) -> None:
             assert FLOOR[target] <= FLOOR[place(path)], f"{path}:{line} imports {module}, from a higher floor"
 
 
+def test_the_name_of_a_class_means_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in nodes(path):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
 def test_no_possessive_groups() -> None:
     """Python before 3.11.5 forgets where such a group began once it fails half-way; atomic groups are right."""
     wrong = re.compile(r"(?<!\|\(\?!\))\)(?:[?*+]|\{[0-9,]+\})\+.*")
@@ -218,6 +230,36 @@ def test_what_writes_is_seen(line: str) -> None:
     (call,) = (node for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Call))
 
     assert _writes(call) is not None
+
+
+#: What tells by itself what a file is or which clip it is of: a test of its suffix, its stem, its first bytes.
+_TELLS = re.compile(
+    r"""\.endswith\(\(?(?:["']\.|\*?_?[A-Z]+\b)|partition\("\."\)|rsplit\("\.",|splitext\(|\.head\(|\.likes\("""
+    r"""|removesuffix\("[_.]|(?<!format)(?<!target)(?<!own)(?<!SUBMISSION)(?<!place)\.(?:suffix|stem)\b(?!\()"""
+)
+
+
+#: Where these are parts of words, of modules, of outputs and of data of seldio itself.
+_OF_OTHER_NAMES = (
+    "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "formats/own_keys.py", "media/video.py", "plugins.py", "schema/events.py",
+    "scores/judge.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
+)  # fmt: skip
+
+
+#: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is
+#: said what *others* make of a name or of the first bytes: the Hub, libsndfile.
+_HOMES_OF_NAMES = (
+    "formats/__init__.py", "formats/json_items.py", "formats/json_records.py", "formats/mera.py",
+    "hub/card.py", "media/audio.py",
+)  # fmt: skip
+
+
+def test_only_the_catalogue_tells_what_a_file_is() -> None:
+    homes = ("files/", "catalogues/", *(f"formats/{home.module}.py" for home in formats.HOMES))
+    for path in FILES:
+        name = path.relative_to(SOURCE).as_posix()
+        if not name.startswith((*homes, *_OF_OTHER_NAMES, *_HOMES_OF_NAMES)):
+            assert [] == _TELLS.findall(path.read_text("utf-8")), f"{name}: ask the catalogue what the file is"
 
 
 def test_importing_seldio_loads_nothing_heavy() -> None:

@@ -38,6 +38,30 @@ def _resumed(state: dict[str, Any], stream: Stream) -> list[Any]:
     return list(stream)
 
 
+@given(LENGTHS, SEEDS, COUNTS, COUNTS, st.integers(0, 10))
+def test_one_state_is_enough_where_all_shards_came_equally_far(
+    length: int, seed: int | None, before: int, after: int, steps: int
+) -> None:
+    stream = Stream(range(length), seed=seed)
+    expected = list(stream)
+
+    taken, states = [], []
+    for index in range(before):
+        shard = stream.shard(before, index)
+        taken += list(islice(iter(shard), steps))
+        states.append(shard.state_dict())
+
+    if steps * before <= length:
+        for state in states:
+            found = [value for index in range(after) for value in _resumed(state, stream.shard(after, index))]
+            assert sorted(expected) == sorted([*taken, *found])
+
+
+@given(st.integers(0, 200), st.integers(-(2**70), 2**70), st.integers(0, 2**40))
+def test_an_order_has_each_number_once(length: int, seed: int, epoch: int) -> None:
+    assert list(range(length)) == sorted(permutation(length, seed, epoch).tolist())
+
+
 @given(LENGTHS, SEEDS, COUNTS, COUNTS)
 def test_all_ranks_and_workers_take_each_element_once(length: int, seed: int | None, world: int, workers: int) -> None:
     stream = Stream(range(length), seed=seed)
@@ -96,6 +120,20 @@ def test_another_epoch_than_that_of_the_state_begins_anew() -> None:
         again.load_state_dict(state)
         again.set_epoch(epoch)
         assert length == len(list(again))
+
+
+@given(LENGTHS, st.integers(1, 7), COUNTS, st.booleans(), st.data())
+def test_batches_go_on_exactly(length: int, size: int, count: int, drop: bool, draw: st.DataObject) -> None:
+    stream = Stream(range(length), seed=5).shard(count, draw.draw(st.integers(0, count - 1)))
+    batches = stream.map(lambda number: number * 2).batch(size, drop_last=drop).map(np.ndarray.tolist)
+    expected = [2 * number for number in stream]
+    kept = expected[: len(expected) // size * size] if drop else expected
+
+    everything = list(batches)
+    assert kept == [number for batch in everything for number in batch]
+    assert all(size == len(batch) for batch in everything[:-1])
+    for done, state in enumerate(_states(batches)):
+        assert everything[done:] == _resumed(state, batches)
 
 
 @given(LENGTHS, SEEDS, st.integers(1, 7), st.integers(1, 4), st.booleans(), st.data())

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,16 @@ def test_any_label_frames_in_any_order(wanted: list[int], between: int, containe
     data, whole = long(between, container)
 
     assert shown(data, wanted) == [whole[clock.video_frame(frame)] for frame in wanted]
+
+
+@pytest.mark.slow
+def test_threads_may_share_a_video() -> None:
+    data, whole = long(3, "mp4")
+    with Video(io.BytesIO(data), threads=1) as video, ThreadPoolExecutor(4) as pool:
+        asked = [list(range(start, 100, 7)) for start in range(8)]
+        found = pool.map(lambda frames: [number(p) for _, p in video.frames_at(frames)], asked)
+
+        assert list(found) == [[whole[clock.video_frame(k)] for k in frames] for frames in asked]
 
 
 def test_the_file_that_was_opened_is_read_until_it_is_closed(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Browser
+from conftest import NARROW, WIDE, Browser
 from scenes import CLIP, Scene
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from videos import make as make_video
@@ -31,11 +32,13 @@ def view(source: Path, **options: Any) -> Page:
 
 @pytest.fixture(scope="module")
 def full(scene: Scene) -> bytes:
+    """The page with everything."""
     return view(scene.labels, predictions=scene.predictions.parent, questions=scene.questions).html
 
 
 @pytest.fixture(scope="module")
 def silent(scene: Scene) -> bytes:
+    """The page without media."""
     page = view(scene.labels, predictions=scene.predictions, questions=scene.questions, no_media=True)
     return page.html
 
@@ -80,6 +83,30 @@ def test_sources_are_drawn_where_they_are(browser: Browser, tmp_path: Path) -> N
     assert not changed[height // 2 :].any()
 
 
+def test_a_source_behind_is_drawn_on_both_edges(browser: Browser, tmp_path: Path) -> None:
+    labels = tmp_path / "fold3_room4_mix001.csv"
+    labels.write_text("".join(f"{frame},4,1,{180 if frame % 2 else -180},0,150\n" for frame in range(40)))
+    browser.open(view(labels).html)
+    for key in (".", "."):
+        browser.press(key)
+        pixels = browser.pixels("panorama")
+        row = pixels[pixels.shape[0] // 2]
+
+        assert rgb(COLOURS[4]) == tuple(row[3][:3]) == tuple(row[-4][:3])
+
+
+def test_it_opens_where_label_and_prediction_meet(browser: Browser, silent: bytes, full: bytes) -> None:
+    """The beginning of most clips is silent, and would look as if nothing were there."""
+    browser.open(silent)
+    met = "sides[1].events.flatMap((event) => event.runs.filter((run) => run.met)).map((run) => run.t)"
+    first = browser.js(f"return Math.min(...{met})")
+    assert browser.time == pytest.approx(first)
+    browser.open(full)
+    browser.wait("document.getElementById('video').readyState > 1")
+    assert browser.time == pytest.approx(first, abs=0.01)
+    browser.wait(f"Math.abs(document.getElementById('video').currentTime - {first}) < 0.05")
+
+
 def test_the_keys(browser: Browser, silent: bytes) -> None:
     browser.open(silent)
     browser.press(Keys.HOME)
@@ -109,6 +136,16 @@ def test_a_hundred_frames_on_is_frame_100(browser: Browser, full: bytes) -> None
         assert f"frame {count}" == browser.find("#frame").text
 
 
+def test_the_clock_stops_at_the_end_and_starts_anew(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    browser.press(Keys.END, Keys.ARROW_LEFT, ".", ".", ".", ".", ".", ".", Keys.SPACE)
+    browser.wait("document.getElementById('play').getAttribute('aria-label') === 'Play'")
+    assert browser.time == pytest.approx(browser.length)
+    browser.press(Keys.SPACE)
+    browser.wait("Number(document.getElementById('seek').value) < 10")
+    browser.press(Keys.SPACE)
+
+
 def test_the_player_keeps_the_time(browser: Browser, full: bytes) -> None:
     browser.open(full)
     browser.wait("document.getElementById('video').readyState > 2")
@@ -125,6 +162,7 @@ def test_the_player_keeps_the_time(browser: Browser, full: bytes) -> None:
 
 
 def test_the_picture_is_that_of_the_time(browser: Browser, full: bytes, scene: Scene) -> None:
+    """The copy in the page, at a moment, against the video itself."""
     browser.open(full)
     browser.wait("document.getElementById('video').readyState > 1")
     browser.press(Keys.HOME)
@@ -161,6 +199,16 @@ def test_findings_lead_to_their_time(browser: Browser, silent: bytes) -> None:
     assert browser.time == first
 
 
+def test_a_click_into_the_timeline_seeks(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    canvas = browser.find("#timeline")
+    ActionChains(browser.driver).move_to_element_with_offset(
+        canvas, canvas.size["width"] // 2 - 10, 0
+    ).click().perform()
+
+    assert browser.time > browser.length - 1
+
+
 def test_questions_lead_to_their_proof(browser: Browser, silent: bytes) -> None:
     browser.open(silent)
     assert 2 == len(browser.driver.find_elements(By.CSS_SELECTOR, "#questions ol > li"))
@@ -170,6 +218,18 @@ def test_questions_lead_to_their_proof(browser: Browser, silent: bytes) -> None:
 
     assert browser.time == pytest.approx(6)  # 1 s into a part that begins at 5 s
     assert "here" in browser.find("#questions ol > li").get_attribute("class")
+
+
+def test_predictions_come_and_go(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    for _ in range(10):
+        browser.press(Keys.ARROW_RIGHT)
+    with_them = browser.pixels("panorama")
+    assert "predicted" in browser.find("#active").text
+    browser.press("p")
+    assert "false" == browser.find("#predicted").get_attribute("aria-pressed")
+    assert "predicted" not in browser.find("#active").text
+    assert (browser.pixels("panorama") != with_them).any()
 
 
 def test_all_that_acts_can_be_reached_and_has_a_name(browser: Browser, full: bytes) -> None:
@@ -241,6 +301,51 @@ def test_a_picture_that_is_no_panorama_stands_above_it(browser: Browser, tmp_pat
 
     assert browser.js(f"return {box.format('video')}.bottom <= {box.format('panorama')}.top + 1")
     assert browser.js(f"return {box.format('video')}.height > 100")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_it_is_readable(browser: Browser, full: bytes, size: tuple[int, int], dark: bool) -> None:
+    """Nothing sticks out at the side, and texts stand out from their ground."""
+    browser.screen(size, dark, calm=True)
+    browser.open(full)
+    browser.wait("document.getElementById('video').readyState > 1")
+    browser.js("arguments[0].open = true", browser.find("#questions details"))
+    for _ in range(10):
+        browser.press(Keys.ARROW_RIGHT)
+    browser.wait("!document.getElementById('video').seeking")
+
+    assert browser.js("return document.documentElement.scrollWidth") <= size[0]
+    assert min(contrasts(browser)) >= 4.5
+
+
+def contrasts(browser: Browser) -> list[float]:
+    """The contrast (WCAG) of every text of the page against what is behind it."""
+    code = """
+      const rgb = (text) => (text.match(/[0-9.]+/g) || []).map(Number);
+      const behind = (node) => {
+        for (; node; node = node.parentElement) {
+          const colour = rgb(getComputedStyle(node).backgroundColor);
+          if (colour.length === 3 || colour[3] > 0.99) return colour;
+        }
+        return [255, 255, 255];
+      };
+      return [...document.querySelectorAll('h1,h2,p,li,small,button,span,output,summary,strong')]
+        .filter((node) => node.offsetParent && node.textContent.trim())
+        .map((node) => [rgb(getComputedStyle(node).color), behind(node)]);
+    """
+    pairs = browser.js(code)
+    assert len(pairs) > 20
+    return [_contrast(_luminance(front), _luminance(back)) for front, back in pairs]
+
+
+def _luminance(colour: list[float]) -> float:
+    parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def _contrast(one: float, other: float) -> float:
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
 
 
 def test_every_moment_of_a_finding_is_marked_up_to_the_last_one(browser: Browser, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def seldio(*arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A folder with every page."""
     folder = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as here:
         here.chdir(folder)
@@ -87,7 +88,19 @@ def test_the_verdict_is_read_first_and_the_notices_before_the_numbers(browser: B
     assert browser.find(".verdict").text.startswith("SELD 0.")
 
 
-def test_a_clip_leads_to_the_page_of_its_command(
+def test_a_table_scrolls_in_itself_and_its_names_stay(browser: Browser, pages: Path) -> None:
+    browser.screen(NARROW)
+    browser.visit(pages / "scores.html")
+    moved = browser.js(
+        "const box = [...document.querySelectorAll('.wide')].find((one) => one.textContent.includes('by class'));"
+        "const left = () => box.querySelector('tbody th').getBoundingClientRect().left, before = left();"
+        "box.scrollLeft = 200; return [box.scrollLeft, left() - before, getComputedStyle(box.querySelector('td.n'))"
+        ".fontVariantNumeric, getComputedStyle(box.querySelector('td.n')).textAlign]"
+    )
+    assert moved == [200, 0, "tabular-nums", "right"]
+
+
+def test_a_clip_leads_to_the_page_that_its_command_writes(
     browser: Browser, pages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(pages)
@@ -105,3 +118,15 @@ def test_a_clip_leads_to_the_page_of_its_command(
     assert clip == browser.find("h1").text
     assert "predicted" in browser.find("#about").text
     assert " right" in browser.find("#active").text, "it opens where label and prediction meet"
+
+
+def test_the_caret_stands_below_what_it_marks(browser: Browser, pages: Path) -> None:
+    browser.visit(pages / "findings.html")
+    boxes = browser.js(
+        "return [...document.querySelectorAll('pre')].map((one) => [...one.querySelectorAll('mark')].map((mark) => "
+        "{ const box = mark.getBoundingClientRect(); return [box.left, box.right, box.top]; }))"
+    )
+    assert boxes
+    for (left, right, top), (start, stop, below) in boxes:
+        assert (start, stop) == pytest.approx((left, right), abs=0.6)
+        assert below > top

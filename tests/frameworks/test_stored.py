@@ -61,6 +61,15 @@ def test_parquet_has_its_types_and_four_channels(datasets: Any, load: Any, tree:
     ]
 
 
+def test_labels_are_a_configuration_with_classes(datasets: Any, load: Any, tree: Path) -> None:
+    rows = load("parquet", data_dir="labels")["train"]
+    labels = seldio.read(tree / f"metadata_dev/dev-train-tau/{CLIP}.csv")
+
+    assert isinstance(rows.features["class_id"], datasets.ClassLabel)
+    assert labels["class_id"].to_pylist() == rows["class_id"][:]
+    assert labels["distance"].to_pylist() == rows["distance"][:]
+
+
 @pytest.mark.parametrize(
     ("kind", "audio", "video"),
     [("webdataset", ["foa.wav", "mic.wav"], ["mp4"]), ("audiofolder", ["audio", "mic"], []),

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-frameworks installs it")
@@ -33,6 +34,52 @@ def _keys(batch: Any) -> Keys:
 
 def _all(loader: Any) -> Keys:
     return [key for batch in loader for key in _keys(batch)]
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_windows_are_a_map_style_data_set(windows: Any, keys: Keys, workers: int) -> None:
+    loader = data.DataLoader(windows, batch_size=6, num_workers=workers)
+
+    batches = list(loader)
+
+    assert keys == [key for batch in batches for key in _keys(batch)]
+    for part in ("audio", "target"):
+        assert np.array_equal(np.stack([w[part] for w in windows]), torch.cat([b[part] for b in batches]).numpy())
+    assert torch.float32 == batches[0]["audio"].dtype
+
+
+def test_a_shuffling_loader_takes_each_window_once(windows: Any, keys: Keys) -> None:
+    loader = data.DataLoader(windows, batch_size=3, shuffle=True, num_workers=2)
+
+    assert sorted(keys) == sorted(_all(loader))
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_workers_share_a_stream(windows: Any, keys: Keys, workers: int) -> None:
+    stream = windows.stream(seed=4)
+
+    loader = data.DataLoader(stream, batch_size=4, num_workers=workers)
+
+    assert isinstance(stream, data.IterableDataset)
+    assert sorted(keys) == sorted(_all(loader))
+    stream.set_epoch(1)
+    assert sorted(keys) == sorted(_all(loader))
+
+
+def test_a_stream_makes_the_batches_itself(dataset: Any, keys: Keys) -> None:
+    stream = dataset.windows(target="rows").stream().batch(2, pad={"audio": 0, "target": float("nan")})
+
+    batches = list(data.DataLoader(stream, batch_size=None, num_workers=2))
+
+    assert [2, 1] == [len(batch["clip"]) for batch in batches]
+    assert torch.bool == batches[0]["audio_mask"].dtype
+
+
+def test_workers_may_be_started_anew(windows: Any, keys: Keys) -> None:
+    """As they are where there is no fork, and by default from Python 3.14 on."""
+    loader = data.DataLoader(windows.stream(), batch_size=10, num_workers=1, multiprocessing_context="spawn")
+
+    assert keys == _all(loader)
 
 
 @pytest.mark.parametrize(("kind", "start"), [("zip", "fork"), ("gztar", "fork"), ("zip", "spawn")])
@@ -73,6 +120,16 @@ def test_a_data_set_that_reads_a_stream_says_who_splits(windows: Any, keys: Keys
     assert sorted(2 * keys) == sorted(_all(data.DataLoader(Mine(windows.stream(split=False)), num_workers=2)))
 
 
+def test_even_ranks_have_the_same_number_of_batches(windows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    for even, batches in ((None, [4, 3, 3, 3]), ("drop", [3] * 4), ("repeat", [4] * 4)):
+        found = []
+        for rank in range(4):
+            monkeypatch.setenv("RANK", str(rank))
+            found.append(len(list(data.DataLoader(windows.stream(even=even, split=True), batch_size=2, num_workers=2))))
+        assert batches == found
+
+
 @pytest.mark.parametrize("stateful", [False, True])
 def test_a_loader_is_as_long_as_its_batches(stateful: bool) -> None:
     kind = pytest.importorskip("torchdata.stateful_dataloader").StatefulDataLoader if stateful else data.DataLoader
@@ -108,6 +165,24 @@ def test_workers_give_the_same_sound_with_all_options(dataset: Any, keys: Keys) 
 
 def _marked(window: Any) -> Any:
     return window | {"mark": window["frames"][0]}
+
+
+def test_a_batch_of_arrays_is_a_batch_of_torch_too(windows: Any, keys: Keys) -> None:
+    loader = data.DataLoader(windows, batch_size=6, num_workers=1, collate_fn=seldio.data.collate)
+
+    assert keys == [key for batch in loader for key in _keys(batch)]
+
+
+def test_ranks_and_workers_together_take_each_window_once(
+    windows: Any, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: Keys = []
+    for rank in range(2):
+        monkeypatch.setenv("RANK", str(rank))
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        found += _all(data.DataLoader(windows.stream(seed=1, split=True), batch_size=2, num_workers=2))
+
+    assert sorted(keys) == sorted(found)
 
 
 def test_a_process_group_shares_a_stream(tmp_path: Path) -> None:
@@ -161,3 +236,21 @@ def test_a_stateful_loader_goes_on_with_batches_of_the_stream(windows: Any, stat
     again.load_state_dict(first.state_dict())
 
     assert expected == head + [_keys(batch) for batch in again]
+
+
+def test_a_stateful_loader_takes_windows(windows: Any, keys: Keys, stateful: Any) -> None:
+    loader = stateful(windows, batch_size=2, num_workers=2)
+    iterator = iter(loader)
+    head = [key for _ in range(4) for key in _keys(next(iterator))]
+    resumed = stateful(windows, batch_size=2, num_workers=2)
+    resumed.load_state_dict(loader.state_dict())
+
+    assert keys == head + _all(resumed)
+
+
+def test_no_cuda_package_was_installed() -> None:
+    from importlib.metadata import distributions
+
+    names = {str(found.metadata["Name"]).lower() for found in distributions()}
+    assert [] == sorted(name for name in names if name.startswith(("nvidia-", "cuda-")))
+    assert torch.version.cuda is None

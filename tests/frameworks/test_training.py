@@ -113,3 +113,19 @@ def test_tensors_of_tensorflow_are_decoded_as_they_are(windows: Any, kind: str) 
     arrays = np.concatenate([tf.cast(output, "float32").numpy() for _, output in pairs])
 
     _same(seldio.decode(arrays, windows), seldio.decode(pairs, windows))
+
+
+def test_batches_of_grain_say_what_they_are(windows: Any) -> None:
+    grain = pytest.importorskip("grain", reason="grain is not installed")
+    outputs = {key: np.random.default_rng(at).uniform(-1, 1, (2, 3, 4, 13)) for at, key in enumerate(windows.places())}
+
+    batches = grain.MapDataset.source(windows).shuffle(seed=1).batch(3)
+    pairs = [
+        (
+            batch,
+            np.stack([outputs[clip, first] for clip, (first, _) in zip(batch["clip"], batch["frames"], strict=True)]),
+        )
+        for batch in batches
+    ]
+
+    _same(seldio.decode(np.stack(list(outputs.values())), windows), seldio.decode(pairs, windows))
