@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from commands import invoke, shown_contents
+from commands import invoke, shown_contents, write_files
 from test_files import make_tar, tar_info
 
 from seldio.data import export
@@ -158,9 +158,7 @@ def test_a_manifest_that_leads_out(finished: bool, tree: Path, outside: Path, tm
 def test_files_of_the_user_are_not_replaced(finished: bool, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     forge(out, {"other/LICENSE": "another", "thesis.tex": "months"}, finished=finished)
-    (out / "thesis.tex").write_text("years")
-    (out / "notes.txt").write_text("weeks")
-    write_bytes(out / "other/LICENSE", b"mine", out)
+    write_files(out, {"thesis.tex": "years", "notes.txt": "weeks", "other/LICENSE": "mine"})
     code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")
     assert 2 == code, said
     assert "2 files in the way" in said
@@ -176,10 +174,7 @@ def test_files_of_the_user_are_not_replaced(finished: bool, tree: Path, tmp_path
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"seldio_export": 2}', '{"name": "my extension"}', "[" * 10**5])
 def test_only_a_manifest_makes_a_folder_an_export(text: str, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    (out / ".seldio-export").mkdir(parents=True)
-    (out / ".seldio-export/seldio-parts.json").write_text('{"seldio_parts": 2}')
-    (out / "labels").mkdir()
-    (out / "labels/mine.csv").write_text("0,1,0,10,0\n")
+    write_files(out, {".seldio-export/seldio-parts.json": '{"seldio_parts": 2}', "labels/mine.csv": "0,1,0,10,0\n"})
     if text:
         (out / "manifest.json").write_text(text)
     code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from commands import write_files
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -256,12 +257,6 @@ MIC = FOA.replace("foa", "mic")
 LABELS = FOA.replace("foa", "metadata").replace(".wav", ".csv")
 
 
-def tree(root: Path, files: dict[str, bytes]) -> Path:
-    for name, data in files.items():
-        saved(root, data, name)
-    return root
-
-
 def found(path: Path) -> list[Finding]:
     findings = [finding for finding in validate(path).findings if finding.code.startswith("AUD")]
     for finding in findings:
@@ -296,7 +291,7 @@ GOOD = {
 
 @pytest.mark.parametrize("what", GOOD)
 def test_recordings_as_they_should_be(what: str, tmp_path: Path) -> None:
-    assert found(tree(tmp_path, GOOD[what])) == []
+    assert found(write_files(tmp_path, GOOD[what])) == []
 
 
 WHOLE = sound(noise(2.0))
@@ -348,7 +343,7 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
 @pytest.mark.parametrize("what", BAD)
 def test_recordings_that_are_wrong(what: str, tmp_path: Path) -> None:
     code, message, files = BAD[what]
-    [finding] = found(tree(tmp_path, files))
+    [finding] = found(write_files(tmp_path, files))
     assert finding.code == code
     assert message in finding.message
     assert finding.hint
@@ -356,7 +351,7 @@ def test_recordings_that_are_wrong(what: str, tmp_path: Path) -> None:
 
 def test_what_a_folder_shares_is_said_once(tmp_path: Path) -> None:
     names = [FOA.replace("002", f"01{number}") for number in (1, 4, 5, 6)]
-    root = tree(tmp_path, dict.fromkeys(names, sound(rate=48_000)))
+    root = write_files(tmp_path, dict.fromkeys(names, sound(rate=48_000)))
     [finding] = found(root)
     assert finding.message.startswith("all 4 recordings in the folder have a rate of 48,000 Hz instead of 24,000 Hz")
     assert finding.path == f"{root}/foa_dev/dev-train-tau"
@@ -465,11 +460,11 @@ def test_the_same_recording_under_two_names(tmp_path: Path) -> None:
         other: sound(noise(seed=2)),
         other.replace("foa", "mic"): sound(noise(seed=3)),
     }
-    deep = listened(tree(tmp_path / "a", files))
+    deep = listened(write_files(tmp_path / "a", files))
     assert [finding.code for finding in deep] == ["AUD207"]
     assert deep[0].path.endswith(MIC)
     assert FOA in deep[0].message
-    silent = listened(tree(tmp_path / "b", dict.fromkeys(("a.wav", "b.wav"), sound(np.zeros((9, 1))))))
+    silent = listened(write_files(tmp_path / "b", dict.fromkeys(("a.wav", "b.wav"), sound(np.zeros((9, 1))))))
     assert [finding.code for finding in silent] == ["AUD201"] * 2
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import starss_tree
+from commands import write_files
 from decoder_inputs import CASES, tensor
 from effort import examples
 from hypothesis import given, settings
@@ -270,8 +271,7 @@ def test_similar_tracks_are_unified_below_the_angle() -> None:
 
 def test_stereo_labels_have_folded_azimuths(tmp_path: Path) -> None:
     """The network says 100 degrees, which is 80 where front and back are the same."""
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in/clip.csv").write_text("frame,class,source,azimuth,distance,onscreen\n0,3,0,80,150,1\n")
+    write_files(tmp_path, {"in/clip.csv": "frame,class,source,azimuth,distance,onscreen\n0,3,0,80,150,1\n"})
     windows = seldio.windows(
         tmp_path / "in", target="accdoa", elevation=False, distance=True, onscreen=True, audio=None
     )
@@ -285,8 +285,7 @@ def test_stereo_labels_have_folded_azimuths(tmp_path: Path) -> None:
 
 
 def test_frames_of_20_ms_stay_what_they_are(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in/clip.csv").write_text("25,5,30,10\n26,5,30,10\n")
+    write_files(tmp_path, {"in/clip.csv": "25,5,30,10\n26,5,30,10\n"})
     windows = seldio.windows(tmp_path / "in", target="accdoa", audio=None, seconds=1, format="dcase2019-output")
 
     table = seldio.decode([(window, window["target"]) for window in windows], windows)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import write_files
 from effort import some
 from test_rules import assert_agrees
 
@@ -77,9 +78,7 @@ def make_tar(path: Path, *members: tuple[str | tarfile.TarInfo, bytes], mode: st
 
 def test_folder_is_walked_in_the_order_of_names(tmp_path: Path) -> None:
     names = ["b.csv", "a/z.csv", "a/b/c.csv", "a-b.csv", "Z.csv", "é.csv", "10.csv", "9.csv"]
-    for name in random.Random(3).sample(names, len(names)):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(name.encode())
+    write_files(tmp_path, {name: name for name in random.Random(3).sample(names, len(names))})
     with open_source(tmp_path, raise_errors) as source:
         assert source.kind == "folder"
         assert [entry.name for entry in source] == sorted(names, key=str.encode)
@@ -95,9 +94,7 @@ def test_hidden_names_are_skipped(kind: str, tmp_path: Path) -> None:
     members = [(name, ROWS) for name in (*hidden, "a.csv")]
     path = tmp_path / "source"
     if kind == "folder":
-        for name, data in members:
-            (path / name).parent.mkdir(parents=True, exist_ok=True)
-            (path / name).write_bytes(data)
+        write_files(path, dict(members))
     else:
         (make_zip if kind == "zip" else make_tar)(path, *members)
     assert read(path) == ({"a.csv": ROWS}, [])
@@ -284,8 +281,7 @@ def test_saf105_a_tar_that_is_packed_too_well(mode: str, tmp_path: Path) -> None
 
 
 def test_saf105_large_files_and_folders(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(b"x" * 11)
-    (tmp_path / "b.csv").write_bytes(b"x" * 10)
+    write_files(tmp_path, {"a.csv": b"x" * 11, "b.csv": b"x" * 10})
     contents, found = read(tmp_path, Limits(file_bytes=10))
     assert (list(contents), codes(found)) == (["b.csv"], ["SAF105"])
     assert found[0].path == f"{tmp_path}/a.csv"
@@ -407,21 +403,14 @@ def test_what_is_found_in_archives(make: Callable[[Path], object], expected: set
 
 def link_beside(target: str) -> Callable[[Path], object]:
     def make(path: Path) -> None:
-        path.mkdir()
-        (path.parent / "outside.csv").write_bytes(ROWS)
-        (path / "mix001.csv").write_bytes(ROWS)
+        write_files(path, {"../outside.csv": ROWS, "mix001.csv": ROWS})
         (path / "mix002.csv").symlink_to(target)
 
     return make
 
 
 def named(*names: str) -> Callable[[Path], object]:
-    def make(path: Path) -> None:
-        path.mkdir()
-        for name in names:
-            (path / name).write_bytes(ROWS)
-
-    return make
+    return lambda path: write_files(path, dict.fromkeys(names, ROWS))
 
 
 #: What validate says of sources of labels, and that it says nothing else of them.
@@ -471,10 +460,7 @@ def test_mutated_archives_end_in_findings_only(tmp_path: Path) -> None:
 
 def test_saf108_links_in_a_folder(tmp_path: Path) -> None:
     root = tmp_path / "root"
-    (root / "sub").mkdir(parents=True)
-    (root / "sub" / "a.csv").write_bytes(ROWS)
-    (tmp_path / "root-2").mkdir()
-    (tmp_path / "root-2" / "secret.csv").write_bytes(b"secret")
+    write_files(tmp_path, {"root/sub/a.csv": ROWS, "root-2/secret.csv": "secret"})
     for name, target in {
         "good.csv": "sub/a.csv",
         "good": "sub",
@@ -508,8 +494,7 @@ def test_links_that_multiply_are_bounded(tmp_path: Path) -> None:
 
 
 def test_saf108_links_named_by_the_user(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "a.csv").write_bytes(ROWS)
+    write_files(tmp_path, {"folder/a.csv": ROWS})
     for name, target in {"good.csv": "folder/a.csv", "good": "folder", "loop": "loop", "dangling": "x"}.items():
         (tmp_path / name).symlink_to(target)
     assert read(tmp_path / "good.csv") == ({"good.csv": ROWS}, [])

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 import soundfile
 import yaml
-from commands import contents, invoke
+from commands import contents, invoke, write_files
 from hub_stand_in import HubStandIn, answer
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
 
@@ -63,14 +63,7 @@ def tree(tmp_path: Path) -> Path:
         "notes.xyz": "not data\n",
         "foa_dev/a.wav": wav(2400),
     }
-    return write(tmp_path / "data", files)
-
-
-def write(top: Path, files: Mapping[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        (top / name).parent.mkdir(parents=True, exist_ok=True)
-        (top / name).write_bytes(content.encode() if isinstance(content, str) else content)
-    return top
+    return write_files(tmp_path / "data", files)
 
 
 def wav(frames: int) -> bytes:
@@ -81,7 +74,7 @@ def wav(frames: int) -> bytes:
 
 def starss(top: Path) -> Path:
     for place in ("train-sony/fold3_room21_mix001", "train-sony/fold3_room21_mix002", "test-sony/fold4_room23_mix001"):
-        write(top, {f"metadata_dev/dev-{place}.csv": ROWS, f"foa_dev/dev-{place}.wav": wav(24000)})
+        write_files(top, {f"metadata_dev/dev-{place}.csv": ROWS, f"foa_dev/dev-{place}.wav": wav(24000)})
     return top
 
 
@@ -128,7 +121,7 @@ def test_errors_in_the_data_stop_a_push(hub: HubStandIn, tree: Path, dry: list[s
 
 
 def test_classes_of_two_lists_are_not_published(hub: HubStandIn, tmp_path: Path) -> None:
-    write(tmp_path / "own", {f"k{number}.csv": f"{ROWS}2,1,0,-48,{number}\n3,2,0,10,-5\n" for number in range(3)})
+    write_files(tmp_path / "own", {f"k{number}.csv": f"{ROWS}2,1,0,-48,{number}\n3,2,0,10,-5\n" for number in range(3)})
     for kind in ("files", "parquet"):
         code, text = cli("push", str(tmp_path / "own"), "--repo", REPO, "--as", kind)
         assert code == 2
@@ -185,13 +178,13 @@ test = { clips = ["b"] }
 
 @pytest.mark.parametrize("kind", ["files", "parquet", "audiofolder"])
 def test_a_dataset_that_is_pulled_still_says_what_it_is(hub: HubStandIn, tmp_path: Path, kind: UploadKind) -> None:
-    yard = write(tmp_path / "yard", {
+    yard = write_files(tmp_path / "yard", {
         "dataset.toml": DESCRIBED,
         "first/a.csv": "time,label,azimuth\n0.0,dog bark,270\n0.1,dog bark,271\n",
         "second/b.csv": "time,label,azimuth\n0.0,bird,270\n0.1,bird,271.5\n",
+        "first/a.wav": wav(24000),
+        "second/b.wav": wav(24000),
     })  # fmt: skip
-    for name in ("first/a.wav", "second/b.wav"):
-        (yard / name).write_bytes(wav(24000))
     push(yard, REPO, kind=kind)
     pull(REPO, tmp_path / "got")
     assert [str(one) for one in seldio.validate(tmp_path / "got").findings if one.severity is Severity.ERROR] == []
@@ -263,7 +256,7 @@ def test_errors_of_the_hub_are_plain_words(hub: HubStandIn, tree: Path, error: E
 
 def test_a_pull_replaces_nothing_without_being_told(hub: HubStandIn, tmp_path: Path) -> None:
     hub.make(REPO, FILES)
-    out = write(tmp_path / "got", {"mine.txt": "mine", "README.md": "old", "a.csv": FILES["a.csv"].decode()})
+    out = write_files(tmp_path / "got", {"mine.txt": "mine", "README.md": "old", "a.csv": FILES["a.csv"].decode()})
     code, text = cli("pull", REPO, "-o", str(out))
     assert code == 2
     assert "1 file in" in text
@@ -303,7 +296,7 @@ def test_wrong_bytes_never_get_in_place(hub: HubStandIn, tmp_path: Path) -> None
 )
 def test_a_pull_follows_no_links(hub: HubStandIn, tmp_path: Path, place: str) -> None:
     hub.make(REPO, FILES)
-    write(tmp_path / "mine", {"b.wav": "mine"})
+    write_files(tmp_path / "mine", {"b.wav": "mine"})
     link = tmp_path / place.format(hub.sha(REPO)[:12])
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(tmp_path / ("mine/b.wav" if link.suffix in (".wav", ".csv") else "mine"))
@@ -377,7 +370,7 @@ def test_the_split_of_questions_is_that_of_their_records(hub: HubStandIn, tmp_pa
     record = {"id": "1", "audio": ["a.wav"], "question": "What?", "answer": "A bell.", "split": "test"}
     for split, expected in (("test", "test"), (None, "train")):
         lines = {"qa.jsonl": json.dumps(record | {"split": split}) + "\n"}
-        card = push(write(tmp_path / "qa", lines), REPO, dry_run=True).card
+        card = push(write_files(tmp_path / "qa", lines), REPO, dry_run=True).card
         assert [row["split"] for row in configs_of(card)["qa"]["data_files"]] == [expected]
 
 
@@ -386,7 +379,7 @@ def test_labels_with_a_header_are_one_configuration(hub: HubStandIn, tmp_path: P
     files = {"dataset.toml": DESCRIBED.partition("[splits]")[0] + '[splits]\ntest = { folders = ["b"] }\n'}
     files |= {f"{'ab'[n % 2]}/{n}.csv": f"time,label,azimuth\n0.0,bird,{n + n % 3 / 2:g}\n" for n in range(12)}
     files["b/empty.csv"] = "time,label,azimuth\n"
-    card = push(write(tmp_path / "yard", files), REPO, dry_run=True).card
+    card = push(write_files(tmp_path / "yard", files), REPO, dry_run=True).card
     assert set(configs_of(card)) == {"labels"}
     paths = {row["split"]: row["path"] for row in configs_of(card)["labels"]["data_files"]}
     assert paths["train"] == "a/*.csv"
@@ -454,7 +447,7 @@ def test_datasets_loads_what_was_pushed(hub: HubStandIn, tmp_path: Path) -> None
     files |= {f"{'first' if n % 2 else 'second'}/{n}.csv": f"time,label,azimuth\n0,bird,{n + n % 3 / 2:g}\n0.5,bird,3\n"
               for n in range(12)}  # fmt: skip
     files |= {"second/b.csv": "time,label,azimuth\n0.5,bird,3\n", "second/none.csv": "time,label,azimuth\n"}
-    yard = write(tmp_path / "yard", files)
+    yard = write_files(tmp_path / "yard", files)
     cards = {
         "anna/files": push(root, "anna/files").card,
         "anna/parquet": push(root, "anna/parquet", kind="parquet").card,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from commands import write_files
 from pages import ROOT, blocks
 from processes import other_process
 from releases import older
@@ -107,8 +108,7 @@ FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
     ],
 )
 def test_a_broken_dataset_file_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken/mine.toml").write_text(text)
+    write_files(tmp_path, {"broken/mine.toml": text})
     code, shown, notes = fresh("info", EXAMPLES, plugins=tmp_path / "broken")
     assert (code, shown) == (2, "")
     assert notes.startswith("seldio: SELDIO_PLUGINS: broken/mine.toml: ")
@@ -131,9 +131,7 @@ def test_the_page_shows_what_an_installed_package_does(tmp_path: Path) -> None:
     package, site, empty = tmp_path / "package", tmp_path / "site", tmp_path / "empty"
     for block in blocks(PAGE.read_text("utf-8").replace("<!-- needs: lab2027 -->", "")):
         if block.kind == "file":
-            file = package / block.options["caption"]
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(block.body, "utf-8")
+            write_files(package, {block.options["caption"]: block.body})
     empty.mkdir()
     pip = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", site)
     installed = python(*pip, package, path=empty, folder=empty)
@@ -156,10 +154,9 @@ def test_the_page_shows_what_an_installed_package_does(tmp_path: Path) -> None:
     ],
 )
 def test_an_entry_point_to_nowhere_is_named(group: str, value: str, words: str, line: str, tmp_path: Path) -> None:
-    folder = tmp_path / "lab-1.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1\n")
-    (folder / "entry_points.txt").write_text(f"[seldio.{group}]\nlab = {value}\n")
+    metadata = "Metadata-Version: 2.1\nName: lab\nVersion: 1\n"
+    entry_points = f"[seldio.{group}]\nlab = {value}\n"
+    write_files(tmp_path / "lab-1.dist-info", {"METADATA": metadata, "entry_points.txt": entry_points})
 
     run = python("-m", "seldio", line, path=tmp_path, folder=tmp_path)
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from commands import write_files
 from effort import some
 
 import seldio
@@ -38,12 +39,9 @@ CLIP = "fold3_room4_mix001"
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A set of two clips, of which one is silent, and the outputs of a system."""
     root = tmp_path_factory.mktemp("tree") / "set"
-    folder = root / "metadata_dev/dev-train-tau"
-    folder.mkdir(parents=True)
-    (folder / f"{CLIP}.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in sorted(ROWS)))
-    (folder / "fold3_room6_mix002.csv").write_text("")
-    (root.parent / "output").mkdir()
-    (root.parent / f"output/{CLIP}.csv").write_text("30,11,0,-20,10\n31,11,0,-22,10\n")
+    rows = "".join(",".join(map(str, row)) + "\n" for row in sorted(ROWS))
+    write_files(root / "metadata_dev/dev-train-tau", {f"{CLIP}.csv": rows, "fold3_room6_mix002.csv": ""})
+    write_files(root.parent, {f"output/{CLIP}.csv": "30,11,0,-20,10\n31,11,0,-22,10\n"})
     return root
 
 
@@ -233,9 +231,8 @@ EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
 def test_a_notebook_runs_nothing_that_names_and_cells_hold(tmp_path: Path) -> None:
     folder = tmp_path / "<script>alert(1)<"
-    folder.mkdir()
-    (folder / "mix<img src=x onerror=alert(2)>.csv").write_text("0,1,0,-50,30,200\n0,99,0,<b>,30,200\n")
-    (folder / "mix2.csv").write_text("0,1,0,-50,30,200\n")
+    evil = {"mix<img src=x onerror=alert(2)>.csv": "0,1,0,-50,30,200\n0,99,0,<b>,30,200\n"}
+    write_files(folder, evil | {"mix2.csv": "0,1,0,-50,30,200\n"})
     table = Table(EVIL, EVIL, (Column(EVIL, EVIL, meaning=EVIL),), ((EVIL,),))
     report = ScoreReport(EVIL, EVIL, EVIL, EVIL, (table,), (Notice(EVIL, EVIL),), {EVIL: EVIL}, EVIL, EVIL)
     results: list[Any] = [

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from commands import invoke
+from commands import invoke, write_files
 
 import seldio
 from seldio.conversion.recordings import convert_array
@@ -34,13 +34,8 @@ def tree(tmp_path: Path) -> Path:
     source = luck.standard_normal(RATE) * 0.05
     for array in ("foa", "mic"):
         wav(root / f"{array}_dev" / f"{NAME}.wav", render(source, 60.0, 20.0, RATE, array))
-    for name, data in {
-        f"metadata_dev/{NAME}.csv": LABELS.encode(),
-        "files.csv": f"clip,path\na,foa_dev/{NAME}.wav\n".encode(),
-    }.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(data)
-    return root
+    table = f"clip,path\na,foa_dev/{NAME}.wav\n"
+    return write_files(root, {f"metadata_dev/{NAME}.csv": LABELS, "files.csv": table})
 
 
 def test_a_tree_has_the_recordings_of_one_array_and_labels_stay(tree: Path) -> None:

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 import soundfile
 import starss_tree
-from commands import invoke, shown_contents
+from commands import invoke, shown_contents, write_files
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,14 +50,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small data set with all that there is: two arrays, a video, labels, a silent clip, questions, a licence."""
     root = starss_tree.write_questions(starss_tree.write(tmp_path_factory.mktemp("stored") / "starss23"))
     shutil.copytree(root / "foa_dev", root / "mic_dev")
-    video = root / "video_dev/dev-train-tau/fold3_room4_mix001.mp4"
-    video.parent.mkdir(parents=True)
-    video.write_bytes(make_video(37))
-    (root / "LICENSE").write_bytes(b"as you like\r\n")
+    video = {"video_dev/dev-train-tau/fold3_room4_mix001.mp4": make_video(37)}
+    write_files(root, video | {"LICENSE": "as you like\r\n", "metadata_dev/dev-test-tau/fold4_room9_mix004.csv": ""})
     # labels as people leave them: other line ends, none at the end
     odd = root / "metadata_dev/dev-train-sony/fold3_room21_mix001.csv"
     odd.write_bytes(odd.read_bytes().replace(b"\n", b"\r\n").rstrip())
-    (root / "metadata_dev/dev-test-tau/fold4_room9_mix004.csv").write_bytes(b"")
     return root
 
 
@@ -120,9 +117,7 @@ def test_row_groups_and_shards_end_in_time(root: Path, tmp_path: Path, monkeypat
 
 
 def test_classes_beyond_the_list_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree/a.csv").write_text("0,13,0,10,0,120\n1,13,0,10,0,120\n", "utf-8")
-
+    write_files(tmp_path / "tree", {"a.csv": "0,13,0,10,0,120\n1,13,0,10,0,120\n"})
     with pytest.raises(DataError, match="have a class 13"):
         export(tmp_path / "tree", tmp_path / "out", format="starss23", force=True)
 
@@ -159,10 +154,8 @@ def test_tar_members_stand_together_and_hold_no_time(kinds: dict[str, Path]) -> 
 
 
 def test_a_split_that_cannot_tell_its_types_is_told_in_parquet(root: Path, tmp_path: Path) -> None:
-    for name, data in shown_contents(root).items():
-        if "test" not in name or name.endswith(".csv"):
-            (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / "tree" / name).write_bytes(data)
+    files = {name: data for name, data in shown_contents(root).items() if "test" not in name or name.endswith(".csv")}
+    write_files(tmp_path / "tree", files)
     export(tmp_path / "tree", tmp_path / "out", "audiofolder")
 
     train, test = (pq.read_schema(tmp_path / f"out/{split}/metadata.parquet") for split in ("train", "test"))
@@ -202,9 +195,7 @@ def test_two_workers_write_the_same_bytes(kind: str, root: Path, tmp_path: Path)
 
 
 def test_an_export_is_opened_and_compared_before_it_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "set").mkdir()
-    for name in ("a.csv", "b.csv"):
-        (tmp_path / "set" / name).write_text("0,1,0,10,20,150\n1,1,0,10,20,150\n")
+    write_files(tmp_path / "set", dict.fromkeys(("a.csv", "b.csv"), "0,1,0,10,20,150\n1,1,0,10,20,150\n"))
 
     def lossy(source: Source, manifest: Manifest, sink: Sink, limits: Limits) -> Source:
         found = original_files(source, manifest, sink, limits)
@@ -249,8 +240,7 @@ def test_large_recordings_are_refused_unread(root: Path, tmp_path: Path, monkeyp
 
 
 def test_places_that_make_no_sense_are_refused(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full/mine.txt").write_text("mine", "utf-8")
+    write_files(tmp_path / "full", {"mine.txt": "mine"})
     (tmp_path / "empty").mkdir()
 
     for source, out, options, said in (
@@ -278,9 +268,8 @@ _NAMES = st.text("abAB.-_ é", min_size=1, max_size=6).filter(
 @given(st.sets(_NAMES, min_size=1, max_size=5).filter(lambda names: len({n.casefold() for n in names}) == len(names)))
 def test_any_names_come_back(tmp_path_factory: pytest.TempPathFactory, names: set[str]) -> None:
     folder = tmp_path_factory.mktemp("names")
-    (folder / "tree").mkdir()
-    for number, name in enumerate(sorted(names)):
-        (folder / f"tree/{name}.csv").write_text(f"{number},1,0,10,0,120\n", "utf-8")
+    files = {f"{name}.csv": f"{number},1,0,10,0,120\n" for number, name in enumerate(sorted(names))}
+    write_files(folder / "tree", files)
     for kind in ("webdataset", "audiofolder"):
         export(folder / "tree", folder / kind, kind, format="starss23")
         seldio.convert(folder / kind, folder / f"{kind}-back", "files")
@@ -301,10 +290,7 @@ def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
     """As plain files on the Hub, as shards, and in the clips of an export; nothing held out becomes train."""
     from seldio.hub.card import split_files
 
-    root = tmp_path / "tree"
-    for name in PLACES:
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text("0,1,0,-50,30\n1,1,0,-49,30\n")
+    root = write_files(tmp_path / "tree", dict.fromkeys(PLACES, "0,1,0,-50,30\n1,1,0,-49,30\n"))
     with open_source(root, raise_errors) as source:
         parts = split_files(str(root), source.entries, None)
     assert {entry.name: part.split for part in parts for entry in part.entries} == PLACES
@@ -515,10 +501,8 @@ def test_a_shard_in_an_archive_is_refused(kinds: dict[str, Path], tmp_path: Path
 
 
 def test_a_recording_of_several_clips_is_one_file(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "set").mkdir()
+    write_files(tmp_path / "set", dict.fromkeys(("hall.alice.csv", "hall.bob.csv"), "frame,class,azimuth,elevation\n"))
     shutil.copy(root / "foa_dev/dev-train-tau/fold3_room4_mix001.wav", tmp_path / "set/hall.wav")
-    for name in ("hall.alice.csv", "hall.bob.csv"):
-        (tmp_path / "set" / name).write_text("frame,class,azimuth,elevation\n")
     export(tmp_path / "set", tmp_path / "out", "webdataset")
     assert opened(tmp_path / "set") == opened(tmp_path / "out")
 

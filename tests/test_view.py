@@ -17,7 +17,7 @@ import av
 import numpy as np
 import pytest
 import test_deep as deep
-from commands import invoke
+from commands import invoke, write_files
 from hypothesis import given, strategies
 from videos import make as make_video
 
@@ -60,16 +60,11 @@ def tone(azimuth: float, seconds: float = 1.0, rate: int = RATE) -> np.ndarray[A
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    labels = tmp_path / f"starss23/metadata_dev/{SPLIT}/{CLIP}.csv"
-    labels.parent.mkdir(parents=True)
-    labels.write_text(ROWS)
-    root = tmp_path / "starss23"
+    labels, video = f"metadata_dev/{SPLIT}/{CLIP}.csv", f"video_dev/{SPLIT}/{CLIP}.mp4"
+    root = write_files(tmp_path / "starss23", {labels: ROWS, video: make_video(30)})
     for name in ("foa_dev", "mic_dev"):
         wav(root / f"{name}/{SPLIT}/{CLIP}.wav", tone(90))
-    video = root / f"video_dev/{SPLIT}/{CLIP}.mp4"
-    video.parent.mkdir(parents=True)
-    video.write_bytes(make_video(30))
-    return labels
+    return root / labels
 
 
 def record(page: bytes) -> dict[str, Any]:
@@ -160,9 +155,7 @@ def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
     words.write_text("this,is\nno,label\nat,all\n")
     questions = tmp_path / "qa.jsonl"
     questions.write_text(json.dumps({"id": "1", "audio": ["a.wav"], "question": "?", "answer": "!"}) + "\n")
-    (tmp_path / "two").mkdir()
-    for name in ("a", "b"):
-        (tmp_path / f"two/{name}.csv").write_text(ROWS)
+    write_files(tmp_path, {"two/a.csv": ROWS, "two/b.csv": ROWS})
     seldio.write(seldio.read(tmp_path / "two"), tmp_path / "both.parquet", "parquet")
 
     with pytest.raises(DataError, match="no labels could be read"):
