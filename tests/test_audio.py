@@ -359,6 +359,22 @@ def test_what_a_folder_shares_is_said_once(tmp_path: Path) -> None:
     assert codes(root) == ["AUD104"] * 3
 
 
+def test_no_recording_is_read_behind_its_header(tmp_path: Path) -> None:
+    """A whole set takes a blink: 5 minutes of sound each, as holes in the file."""
+    names = [f"{top}_dev/dev-train-tau/fold3_room4_mix{n:03d}.wav" for top in ("foa", "mic") for n in range(1, 20)]
+    header = bytearray(wav(b"", 1, 4, 16))
+    size = 300 * 24_000 * 8
+    header[40:44] = struct.pack("<I", size)
+    for name in names:
+        os.truncate(saved(tmp_path, bytes(header), name), len(header) + size)
+    with open_source(tmp_path, raise_errors) as source:
+        small = [dataclasses.replace(entry, _cap=1_000) for entry in source]
+        every: list[Finding] = []
+        collection = Collection(source.path, source.kind, small, [])
+        assert check_recordings(collection, read_tree([entry.name for entry in small]), every.append) == 38
+    assert every == []
+
+
 def test_odd_files_end_in_findings(shared: Path) -> None:
     for folder in (shared / "corpora/wav-hound", shared / "corpora/generated/media"):
         for path in sorted(folder.rglob("*.wav")):

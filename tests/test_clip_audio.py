@@ -67,6 +67,13 @@ def test_clips_are_the_recording_at_another_rate(rate: int, tmp_path: Path) -> N
     assert np.abs(made - ideal).max() < 10 ** (-60 / 20)  # at the edges of the clip too
 
 
+def test_what_16_khz_cannot_hold_is_gone(tmp_path: Path) -> None:
+    t = np.arange(48_000) / 24_000
+    record(tmp_path, np.stack([0.9 * np.sin(2 * np.pi * pitch * t) for pitch in (8_400, 9_000, 10_000, 11_500)]))
+    list(cut([item(0.5, 1.5)], tmp_path, tmp_path / "out"))
+    assert np.abs(clip(tmp_path / "out")[0]).max() <= 2 / 32768
+
+
 def test_at_the_same_rate_not_a_bit_changes(tmp_path: Path) -> None:
     sound = np.random.default_rng(2).integers(-32768, 32768, (4, 32_000), np.int16)
     record(tmp_path, sound, 16_000)

@@ -30,7 +30,7 @@ from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
 from seldio.rules import findings
 from seldio.rules.collection import Collection
-from seldio.rules.deep import DEEP_RULES, Fits, LabelledClip, judged
+from seldio.rules.deep import DEEP_RULES, Fits, LabelledClip, judged, timing
 from seldio.rules.deep_causes import judge, rotation
 from seldio.rules.deep_pieces import joined, label_frames, pieces, shift, sound_frames
 
@@ -203,6 +203,14 @@ def test_a_few_events_or_one_place_tell_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_labels_of_a_stranger_fit_badly(tmp_path: Path) -> None:
+    (found,) = deep(tree(tmp_path, [dataclasses.replace(clip(20, events=30), rows=clip(91, events=30).rows)]))
+
+    assert (found.code, found.severity.value, Path(found.path).suffix) == ("AUD310", "warning", ".csv")
+    assert "no known cause" in found.message
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_shifts_are_measured_in_label_frames(tmp_path: Path, format: Format) -> None:
     one = clip(8, events=30)
@@ -215,6 +223,41 @@ def test_shifts_are_measured_in_label_frames(tmp_path: Path, format: Format) -> 
     assert [found(late) for late in (-2, 0, 2)] == [None, None, None]
     assert [found(late).frames for late in (-60, -12, -5, 5, 9, 31, 70)] == [-60, -12, -5, 5, 9, 31, 70]
     assert found(31).after > 0.9 > found(31).before
+
+
+@pytest.mark.parametrize(("events", "told"), [(4, False), (7, True)])
+def test_a_shift_of_a_few_events_may_be_chance(tmp_path: Path, events: int, told: bool) -> None:
+    one = clip(10, events=events, pause=14)
+    made = field(tmp_path, one.sound["foa"], "foa")
+    labels = said_of(tuple((row[0] + 9, *row[1:]) for row in one.rows), len(made) + 100)
+
+    assert len(made) > 84, "long enough for any shift"
+    assert (shift(labels, sound_frames(made.directions(), made.activity())) is not None) is told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", some([5, 1, 20], 3))
+def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
+    """Frames of 20 ms or 5 ms are put together: a shift is told from 0.4 s on, and not in clips of a few seconds."""
+    one = clip(8, events=30)
+    saved(tmp_path / "a.wav", one.sound["foa"])
+    frame, label, source, azimuth, elevation, _ = np.array(one.rows).T
+    finer = (frame[:, np.newaxis] * step + np.arange(step)).ravel()
+    event, azimuth, elevation = (np.repeat(x, step) for x in (label * 100 + source, azimuth, elevation))
+
+    def found(late: int, seconds: float = 100) -> Any:
+        rows = LabelledClip(
+            "a.csv", finer + late, azimuth * 1.0, elevation * 1.0, event, Fraction(1, 10 * step)
+        ).coarse()
+        with Recording(saved(tmp_path / "b.wav", one.sound["foa"][:, : int(seconds * RATE)])) as recording:
+            heard = listen(recording, "foa", rows.hop)
+        fit = judged("a", rows, "b.wav", None, "foa", None, (), heard)
+        return timing(fit, {})
+
+    assert (found(0), found(2 * step), found(-step)) == (None, None, None)
+    late = found(12 * step)
+    assert 12 == late.frames
+    assert [found(5 * step, seconds) for seconds in (0.5, 2, 4, 8)] == [None] * 4
 
 
 def text(rows: Any) -> str:
@@ -470,6 +513,15 @@ def test_of_labels_and_two_recordings_the_one_that_differs_is_at_fault(name: str
     assert found[0].hint
 
 
+def test_one_recording_alone_leaves_open_which_file_was_moved(tmp_path: Path) -> None:
+    folder = tree(tmp_path, [planted(clip(20), foa=delayed(5))])
+    shutil.rmtree(folder / "mic_dev")
+    (one,) = deep(folder)
+
+    assert (one.code, Path(one.path).suffix) == ("AUD308", ".csv")
+    assert "recording" in str(one.hint)
+
+
 @pytest.mark.slow
 def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_path: Path) -> None:
     names = [f"fold3_room4_mix00{number}" for number in (2, 3, 9)]
@@ -530,6 +582,17 @@ def test_a_sound_field_permits_some_levels_of_foa(name: str, tmp_path: Path) -> 
 
     assert len(told) == bool(words)  # once, of all together
     assert all(words in message for message in told)
+
+
+def test_a_few_places_with_much_evidence_are_a_warning(tmp_path: Path) -> None:
+    three = clip(7, events=3)
+    mirrored = tuple((k, c, s, -az, el, d) for k, c, s, az, el, d in three.rows)
+    rows = tuple((row[0] + 45 * number, *row[1:]) for number in range(3) for row in mirrored)
+    sound = np.concatenate([three.sound["foa"][:, : 45 * 2400]] * 3, axis=1)
+    found = judge(pieces(said_of(rows), {0: field(tmp_path, sound, "foa").directions()}), "foa")
+
+    assert found is not None
+    assert (found.cause.kind, found.sure, found.places) == ("mirrored", False, 3)
 
 
 @pytest.mark.parametrize("code", some(["AUD306", "AUD301"], 2))

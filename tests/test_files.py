@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import random
@@ -29,6 +30,8 @@ from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import DEFAULTS, Limits, open_source, read_entries
 from seldio.findings import Finding, Severity, raise_errors
 
+SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
+GENERATED = SHARED / "corpora" / "generated"
 ROWS = b"0,1,0,-50,30\n"
 
 
@@ -98,6 +101,11 @@ def test_hidden_names_are_skipped(kind: str, tmp_path: Path) -> None:
     else:
         (make_zip if kind == "zip" else make_tar)(path, *members)
     assert read(path) == ({"a.csv": ROWS}, [])
+
+
+def test_a_hidden_file_named_by_the_user_is_read(tmp_path: Path) -> None:
+    (tmp_path / ".a.csv").write_bytes(ROWS)
+    assert read(tmp_path / ".a.csv") == ({".a.csv": ROWS}, [])
 
 
 PACKED: dict[str, Callable[..., Path]] = {
@@ -264,6 +272,11 @@ def test_saf104_the_first_of_two_members_is_read(make, tmp_path: Path) -> None:
     assert "10 bytes at offset" in found[0].message
 
 
+def test_saf105_a_member_that_is_packed_too_well(tmp_path: Path) -> None:
+    contents, found = read(make_zip(tmp_path / "x", ("bomb.csv", bytes(3 * 2**20)), ("ok.csv", bytes(2**20))))
+    assert (list(contents), codes(found)) == (["ok.csv"], ["SAF105"])  # up to 1 MiB any ratio will do
+
+
 def test_saf105_a_file_that_is_packed_too_well(tmp_path: Path) -> None:
     (tmp_path / "x.gz").write_bytes(gzip.compress(bytes(3 * 2**20)))
     with open_source(tmp_path / "x.gz", raise_errors) as source:
@@ -278,6 +291,13 @@ def test_saf105_a_file_that_is_packed_too_well(tmp_path: Path) -> None:
 def test_saf105_a_tar_that_is_packed_too_well(mode: str, tmp_path: Path) -> None:
     assert read(make_tar(tmp_path / "x", ("a.csv", bytes(9 * 2**20)), mode=mode))[1] == []  # as many small files alike
     assert read(make_tar(tmp_path / "x", ("bomb.csv", bytes(65 * 2**20)), mode=mode))[1][0].code == "SAF105"
+
+
+def test_lines_on_disk_may_be_longer(tmp_path: Path) -> None:
+    (tmp_path / "qa.jsonl").write_bytes(b"x" * 11)
+    for place in (tmp_path, tmp_path / "qa.jsonl"):
+        assert ({"qa.jsonl": b"x" * 11}, []) == read(place, Limits(file_bytes=10, lines_bytes=11))
+        assert ["SAF105"] == codes(read(place, Limits(lines_bytes=10))[1])
 
 
 def test_saf105_large_files_and_folders(tmp_path: Path) -> None:
@@ -317,6 +337,16 @@ HARMLESS = [
     "console",
     "com.csv",
 ]
+
+
+def manifest(folder: str) -> list[tuple[str, str]]:
+    """Path and expectation of each case of a folder of the generated corpus."""
+    try:
+        lines = (GENERATED / "MANIFEST.jsonl").read_text("utf-8").splitlines()
+    except OSError:
+        return []
+    cases = [json.loads(line) for line in lines]
+    return [(case["path"], case["expect"]) for case in cases if case["path"].startswith(folder)]
 
 
 NOISE = random.Random(7).randbytes(3000)
@@ -439,6 +469,21 @@ def test_what_validate_says_of_sources(make: Callable[[Path], object], expected:
     for finding in report.findings:
         assert_agrees(finding)
     assert set(report.by_rule()) == expected
+
+
+FITTING = {
+    "slip": "SAF101", "abs.": "SAF101", "symlink": "SAF102", "hardlink": "SAF102", "device": "SAF103", "fifo": "SAF103",
+    "dup": "SAF104", "bomb": "SAF105", "line_bomb": "SAF105", "double": "SAF107", "truncated": "SAF107", "wds_names": "SAF111",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "expect"), manifest("archives/"))
+def test_archives_of_the_corpus(path: str, expect: str) -> None:
+    contents, found = read(GENERATED / path)
+    assert {code for start, code in FITTING.items() if Path(path).name.startswith(start)} <= set(codes(found))
+    if expect == "reject":
+        assert any(finding.severity is Severity.ERROR for finding in found)
+        assert set(contents) <= {"ok.csv"}
 
 
 @pytest.mark.slow

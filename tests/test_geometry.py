@@ -20,6 +20,7 @@ from seldio.errors import UsageError
 from seldio.media import arrays
 from seldio.media.rotations import ROTATIONS, Rotation, channels, rotate_audio, rotate_table, rotation
 from seldio.schema.event_rows import Event, from_events, to_events
+from seldio.schema.events import COLUMNS
 
 azimuths = st.floats(-180, 180)
 
@@ -240,6 +241,17 @@ def test_a_table_turns_and_the_rest_stays() -> None:
     assert turned.schema.equals(table.schema, check_metadata=True)
     assert turned.num_rows == table.num_rows
     assert events == list(to_events(rotate_table(turned, FOA["az+90 el-"].inverse)))
+
+
+def test_tables_of_other_types_and_without_rows() -> None:
+    table = pa.table({"azimuth": pa.array([10, None], pa.int32()), "elevation": pa.array([5, None], pa.int32())})
+    turned = rotate_table(table, FOA["-az+180 el-"])
+    assert {"azimuth": [170, None], "elevation": [-5, None]} == turned.to_pydict()
+    assert pa.int32() == turned["azimuth"].type
+    empty = pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items() if name != "clip"})
+    assert empty.equals(rotate_table(empty, FOA["az+90 el-"]))
+    plain = pa.table({"class_id": [1]})
+    assert plain.equals(rotate_table(plain, FOA["az+90 el-"]))
 
 
 def test_refusals() -> None:

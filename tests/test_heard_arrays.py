@@ -62,6 +62,17 @@ def test_no_scene_sounds_like_the_other_array(seed: int, tmp_path: Path) -> None
     assert heard(sounds["mic"], tmp_path) != "foa"
 
 
+def test_what_cannot_be_told_is_not_told(tmp_path: Path) -> None:
+    luck = np.random.default_rng(1)
+    mono = np.repeat(luck.normal(0, 0.1, (1, 2 * RATE)), 4, axis=0)
+    noise = luck.normal(0, 0.1, (4, 2 * RATE))
+
+    assert heard(np.zeros((4, RATE)), tmp_path) is None
+    assert heard(mono, tmp_path) is None
+    assert heard(mono + 0.01 * noise, tmp_path) is None
+    assert heard(noise, tmp_path) is None
+
+
 def test_one_array_is_not_copied_as_the_other(tree: Path, tmp_path: Path) -> None:
     flat = tmp_path / "flat"
     flat.mkdir()

@@ -16,6 +16,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
+import pyarrow as pa
 import pytest
 import soundfile
 import yaml
@@ -341,6 +342,24 @@ def test_a_source_on_the_hub_is_validated_in_place(hub: HubStandIn) -> None:
     assert not [finding for finding in report.findings if finding.code.startswith("SAF")]
     seldio.validate(f"hf://datasets/{REPO}/{name}")
     assert hub.downloads == [name]
+
+
+def test_labels_on_the_hub_are_a_reference(hub: HubStandIn, tmp_path: Path) -> None:
+    labels = {f"{number}.csv": f"{ROWS}9,3,0,0,0\n" for number in range(3)}
+    hub.make(REPO, {f"labels/{name}": text.encode() for name, text in labels.items()})
+    given = str(write_files(tmp_path / "given", labels))
+    address = f"hf://datasets/{REPO}/labels"
+    for one, other in ((address, given), (given, address), (address, address)):
+        code, text = cli("score", one, "-r", other, "--json")
+        assert code == 0, text
+
+
+def test_an_export_on_the_hub_is_what_it_was_made_from(hub: HubStandIn, tmp_path: Path) -> None:
+    root = starss(tmp_path / "data")
+    push(root, REPO, kind="parquet")
+    there, here = seldio.open(f"hf://datasets/{REPO}"), seldio.open(root)
+    assert here.clips.equals(there.clips)
+    assert pa.table(here.events).equals(pa.table(there.events))
 
 
 def test_more_than_a_limit_is_not_fetched(hub: HubStandIn) -> None:

@@ -89,6 +89,18 @@ def test_pictures_are_those_of_a_full_decode(kind: str) -> None:
         assert [number(picture) for _, picture in video.frames_at(there[::-5], size=(96, 48))] == wanted[::-5]
 
 
+def test_whole_pictures_are_equal_to_the_last_value() -> None:
+    data = made("mp4")
+    with av.open(io.BytesIO(data)) as file:
+        every = [frame.to_ndarray(format="rgb24") for frame in file.decode(video=0)]
+    with Video(io.BytesIO(data)) as video:
+        array = video.pictures(range(20))
+
+        assert array.dtype == np.uint8
+        assert np.array_equal(array, np.stack([every[at] for at in video.numbers(range(20))]))
+        assert video.pictures([], size=(36, 18)).shape == (0, 18, 36, 3)
+
+
 @functools.cache
 def long(between: int, container: str) -> tuple[bytes, list[int]]:
     data = make(300, between=between, gop=40, container=container, **QUICK)
@@ -140,6 +152,10 @@ def test_a_late_start_moves_the_pictures() -> None:
         assert video.numbers(range(3), convention="dcase2024").tolist() == [0, 3, 6]
 
 
+def test_an_early_start_is_cut_off() -> None:
+    assert shown(made("starts early"), [0]) == [16]  # 15 pictures before time 0
+
+
 @pytest.mark.parametrize("kind", ["dropped", "dropped mkv", "variable"])
 def test_time_stamps_decide_over_numbers(kind: str) -> None:
     base = Fraction(1, 90_000) if kind == "variable" else 1 / NTSC
@@ -172,6 +188,15 @@ def test_label_frames_without_a_picture() -> None:
     assert shown(made("starts late"), range(7), missing="hold") == [0] * 5 + [1, 4]
     with pytest.raises(UsageError, match=r"missing='nearest' .* choose error, hold or skip"):
         shown(data, range(18, 25), missing="nearest")
+
+
+def test_the_rate_of_a_video_with_variable_rate_is_its_mean(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    path.write_bytes(make(30, rate=Fraction(30), stamps=[n * (1 if n < 15 else 3) for n in range(30)], **QUICK))
+    with Video(path) as video:
+        mean = 30 / (float(video.scan.end) - float(video.start))
+        assert float(video.mean_rate) == pytest.approx(mean) != float(video.rate)
+    assert f"at {mean:.6g} fps on average (variable)" in str(seldio.info(path))
 
 
 @pytest.mark.parametrize(
@@ -210,6 +235,17 @@ def test_a_text_opens_nothing_else(kind: str, tmp_path: Path, monkeypatch: pytes
         Video("list.mp4")
 
 
+@pytest.mark.parametrize("kind", ["ffconcat", "hls", "sdp"])
+def test_the_second_barrier_holds_alone(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were such a container let through, the files that it names would stay closed all the same."""
+    named = tmp_path / "named.mp4"
+    named.write_bytes(made("mp4"))
+    options = {key: value for key, value in videos._OPTIONS.items() if key != "format_whitelist"}
+    monkeypatch.setattr(videos, "_OPTIONS", options)
+    with pytest.raises(NotVideo):
+        Video(io.BytesIO(LISTS[kind].replace("real.mp4", str(named)).encode()))
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -232,6 +268,12 @@ def test_pipes_devices_and_folders_do_not_hang(tmp_path: Path) -> None:
     for path in (tmp_path / "pipe.mp4", tmp_path, Path("/dev/zero")):
         with pytest.raises(UsageError, match="no such file"):
             Video(path)
+
+
+def test_addresses_are_names_of_files() -> None:
+    for name in ("http://127.0.0.1:9/x.mp4", "concat:a.mp4|b.mp4", "-x", "absent.mp4"):
+        with pytest.raises(UsageError, match="no such file"):
+            Video(name)
 
 
 def test_huge_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,6 +85,17 @@ def heard(data: bytes) -> np.ndarray[Any, Any]:
         return np.concatenate([frame.to_ndarray() for frame in file.decode(audio=0)], axis=1)
 
 
+def test_files_beside_the_labels_are_found_and_others_are_not(tmp_path: Path) -> None:
+    labels = tmp_path / "a.csv"
+    labels.write_text(ROWS)
+    wav(tmp_path / "b.wav", tone(0))
+    wav(tmp_path.parent / "unrelated/a.wav", tone(0))  # bears the name, in a folder that says nothing
+    assert media_of(labels).played is None
+    wav(tmp_path / "a.wav", tone(0))
+    assert "audio" == media_of(labels).array
+    assert media_of(labels).played is not None
+
+
 def test_a_link_that_leads_out_of_the_tree_is_not_followed(tree: Path, tmp_path: Path) -> None:
     secret = wav(tmp_path / "elsewhere/x.wav", tone(0))
     for name in ("foa_dev", "mic_dev"):
@@ -150,6 +161,18 @@ def test_no_row_is_lost(tmp_path_factory: pytest.TempPathFactory, rows: list[tup
     assert sorted(rows) == sorted(back)
 
 
+def test_whole_events_and_vectors_are_drawn_as_well(tmp_path: Path) -> None:
+    tracked = tmp_path / "split1_ir0_ov1_1.csv"
+    tracked.write_text("sound_event_recording,start_time,end_time,ele,azi,dist\nkeyboard,1.0,1.5,10,-30,1\n")
+    vectors = tmp_path / "v.csv"
+    vectors.write_text("3,1,0,0.0,2.0,0.0\n4,1,0,0.0,2.0,0.0\n")
+
+    (event,) = side(str(tracked), None).events
+    assert ("keyboard", 10, 5, [-30] * 5) == (event["c"], event["f"], event["k"], event["a"])
+    (event,) = side(str(vectors), "dcase2020-output").events
+    assert ([90, 90], [0, 0]) == (event["a"], event["e"])
+
+
 def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
     words = tmp_path / "words.csv"
     words.write_text("this,is\nno,label\nat,all\n")
@@ -164,6 +187,17 @@ def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
         view(questions)
     with pytest.raises(UsageError, match="holds 2 clips"):
         view(tmp_path / "both.parquet")
+
+
+def test_findings_have_the_time_of_their_row(tmp_path: Path) -> None:
+    path = tmp_path / f"{CLIP}.csv"
+    path.write_text("10,1,1,-50,30,181\n\n25,1,1,-50,130,181\n26,1,1,-50,30,181\n27,torn\n40,1,1,-50,30,181\n")
+    page = view(path, format="starss23")
+    times = {(finding["code"], finding["line"]): finding["t"] for finding in record(page.html)["findings"]}
+
+    assert 2.5 == next(t for (code, line), t in times.items() if line == 3)  # the elevation
+    assert 2.6 == next(t for (code, line), t in times.items() if line == 5)  # not read: the row before it
+    assert page.findings == len(record(page.html)["findings"])
 
 
 def test_all_findings_are_in_the_page_with_all_their_moments(tmp_path: Path) -> None:

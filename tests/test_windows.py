@@ -64,6 +64,16 @@ def test_int16_are_the_samples_of_the_file(name: str, subtype: str, tmp_path: Pa
     assert np.array_equal(recording.read(), found[:, 3:-7] / np.float32(32768))
 
 
+def test_windows_of_int16_are_those_of_float32(root: Path) -> None:
+    options: dict[str, Any] = {"seconds": 0.5, "hop": 0.3, "target": "accdoa"}
+    whole, exact = seldio.windows(root, **options), seldio.windows(root, dtype="int16", **options)
+
+    assert "int16" == exact.signature["audio"][1] == exact[0]["audio"].dtype.name
+    for one, other in zip(whole, exact, strict=True):
+        assert np.array_equal(one["audio"], other["audio"] / np.float32(32768))
+        assert all(np.array_equal(one[name], other[name]) for name in one if name != "audio")
+
+
 @pytest.mark.parametrize("subtype", ["PCM_24", "FLOAT"])
 def test_int16_refuses_what_it_would_round(subtype: str, tmp_path: Path) -> None:
     tree_of(tmp_path, {"fold1_room1_mix001.wav": (noise(1_000) / 32768, 1_000, subtype)})
