@@ -11,7 +11,6 @@ import threading
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,20 +42,11 @@ def noise(seconds: float = 1.0, channels: int = 4, rate: int = 24_000, seed: int
 
 
 def sound(data: Any = None, rate: int = 24_000, **more: Any) -> bytes:
-    """A file with *data*, shape (frames, channels)."""
-    return written(data, rate, **more) if data is not None else usual(rate, **more)
-
-
-def written(data: Any, rate: int, **more: Any) -> bytes:
+    """A file with *data*, shape (frames, channels); with a second of noise by default."""
     stream = io.BytesIO()
     options = {"format": "WAV", "subtype": "PCM_16"} | more
-    soundfile.write(stream, data, rate, **options)
+    soundfile.write(stream, noise() if data is None else data, rate, **options)
     return stream.getvalue()
-
-
-@cache
-def usual(rate: int, **more: Any) -> bytes:
-    return written(noise(), rate, **more)
 
 
 def chunk(name: bytes, body: bytes, order: str = "<") -> bytes:
