@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -122,6 +124,18 @@ def test_a_folder_with_the_files_of_another_array_is_refused(tree: Path, tmp_pat
     assert (code, f"1 recording named FOA sounds like MIC ({wrong})" in said) == (1, True)
     with pytest.raises(SeldioError, match="sounds like a microphone array"):
         seldio.convert(tree, tmp_path / "so.jsonl", "so-bench", audio=True)
+
+
+def test_info_and_view_say_what_is_heard(tree: Path) -> None:
+    right, wrong = tree / "mic_dev" / TRAIN, tree / "foa_dev" / TRAIN
+    assert "array       sounds like MIC\n" in run("info", right)[1]
+    shutil.copy(right, wrong)
+    assert "array       sounds like MIC, but its name says FOA" in run("info", wrong)[1]
+    assert {"named": "foa", "heard": "mic"} == json.loads(run("info", wrong, "--json")[1])["media"][0]["array"]
+
+    labels = tree / "metadata_dev" / TRAIN.replace(".wav", ".csv")
+    page = seldio.view(labels, io.BytesIO())
+    assert any("among the FOA recordings and sounds like MIC: mixed as MIC" in note for note in page.media)
 
 
 def test_what_sounds_like_no_array_is_asked_for_and_counted(tmp_path: Path) -> None:

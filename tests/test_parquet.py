@@ -242,6 +242,15 @@ def test_a_table_of_several_clips_is_not_taken_for_empty_files(tmp_path: Path) -
     assert "SUB105" not in {finding.code for finding in validate(tmp_path / "labels.parquet").findings}
 
 
+def test_a_table_is_judged_by_the_classes_of_its_rows(tmp_path: Path) -> None:
+    """14 classes of TAU-NIGENS 2020, where STARSS has 13."""
+    table = tmp_path / "tau.parquet"
+    seldio.convert(Path(__file__).parent / "cases/formats/dcase2020", table, "parquet", format="dcase2020")
+    assert 13 in seldio.read(table)["class_id"].to_pylist()
+    assert seldio.validate(table).findings == []
+    assert "class 13" not in str(seldio.info(table))
+
+
 def test_files_do_not_grow_with_the_square_of_their_clips() -> None:
     def size(clips: int) -> int:
         names = [f"fold1_room{number % 16}_mix{number:06}" for number in range(clips)]
