@@ -14,6 +14,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import seldio
 from seldio.errors import UsageError
 from seldio.findings import Finding
 from seldio.formats import parquet
