@@ -20,8 +20,8 @@ with tempfile.TemporaryDirectory() as folder:
     dataset = seldio.open(root)
     print(dataset)
     train = dataset.select(split="dev-train")
-    for name, frames in train.statistics()["events"]["classes"].items():
-        print(f"  {name}: {frames / 10:g} s")
+    for row in train.events.table()["class_id"].value_counts().to_pylist():
+        print(f"  class {row['values']}: {row['counts'] / 10:g} s")
 
     windows = train.windows(seconds=2, hop=1, target="multi-accdoa", distance=True, audio="foa")
     first = windows[0]

@@ -311,7 +311,7 @@ def test_a_dataset_and_its_split_name_the_folder_with_its_labels(
 ) -> None:
     monkeypatch.chdir(development)
     assert seldio.score("mine", "starss23:dev-test").over.startswith("3 clips")
-    assert seldio.compare(["mine"], "starss23:dev-test", intervals="bootstrap=100").over.startswith("3 clips")
+    assert seldio.compare(["mine"] * 2, "starss23:dev-test", intervals="bootstrap=100").over.startswith("3 clips")
     done = invoke("score", "mine", "-r", "flat", "--split", "dev-test", "--json")
     assert done.exit_code == 0, done.output
     with pytest.raises(UsageError, match="starss22:dev-test names clips, and scoring requires their labels"):

@@ -229,14 +229,6 @@ def test_wrong_options(options):
         generate(make(event(0, 0, 20)), seed=1, **options)
 
 
-@pytest.mark.parametrize(
-    "options", [{"azimuth": -1}, {"metres": float("inf")}, {"sector": 22.5}, {"still": 30}, {"seconds": float("nan")}]
-)
-def test_wrong_margins(options):
-    with pytest.raises(UsageError):
-        Margins(**options)
-
-
 def test_tables_without_anything():
     assert generate(make([]), seed=1).items == []
     bare = make([(frame, 3) for frame in range(30)], fields=("frame", "class_id"))

@@ -222,4 +222,4 @@ def test_what_was_scored_in_different_ways_is_not_compared() -> None:
 
 def test_an_undefined_score_is_told() -> None:
     names = {notice.name for notice in report(scores_of(REPORTS)).notices}
-    assert names == {"undefined", "takes-part"}
+    assert names == {"undefined"}

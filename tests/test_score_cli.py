@@ -164,23 +164,6 @@ def test_questions_with_outputs_are_predictions(tmp_path: Path, format: str, key
     assert run(reference).exit_code == 2
 
 
-def test_ruenvaqa(tmp_path: Path) -> None:
-    items = [
-        Item(id=str(n), audio=[f"audio{n}.wav"], question="?", instruction="{question} {option_a} {option_b}",
-             options=["да", "нет"], answer="A", task="Sound QA with reasoning", language="ru")
-        for n in (1, 2, 3)
-    ]  # fmt: skip
-    reference = write(tmp_path / "test.json", "ruenvaqa", items)
-    answers = ["A", "ОТВЕТ: A", "А"]  # the last one is Cyrillic
-    rows = [Prediction(id=str(n), prediction=text) for n, text in enumerate(answers, 1)]
-    given = write(tmp_path / "ruEnvAQA.json", "ruenvaqa-submission", rows)
-    report = seldio.score(given, reference)
-    assert report.profile == "ruenvaqa"
-    assert report.overall["exact_match"] == pytest.approx(1 / 3)
-    with pytest.raises(seldio.UsageError, match="holds questions"):
-        seldio.score(reference, reference, profile="ruenvaqa")
-
-
 def test_jasco_without_a_judge_and_with_judgements(tmp_path: Path) -> None:
     rows = [
         Prediction(

@@ -45,9 +45,9 @@ def sentences(label):
     for task in TASKS.values():
         for wording in task.wordings:
             yield from (question.format_map(given) for question in wording.questions)
-    yield capitalized(f"{name.indefinite} {name.verb} the sound source coming from the left.")
+    yield capitalized(f"{name.words['some']} {name.verb} the sound source coming from the left.")
     yield f"The {name.spoken} {name.verb} higher than the {other.spoken}."
-    yield f"The audio contains {name.indefinite} from 1.0s to 2.0s."
+    yield f"The audio contains {name.words['some']} from 1.0s to 2.0s."
 
 
 @as_one
@@ -59,11 +59,11 @@ def test_every_class_gives_grammatical_sentences(label):
         assert sentence[0].isupper()
     assert (name.verb == "are") == (name.spoken in PLURAL)
     assert "," not in name.spoken
-    assert name.indefinite in (name.spoken, f"a {name.spoken}", f"an {name.spoken}")
+    assert name.words["some"] in (name.spoken, f"a {name.spoken}", f"an {name.spoken}")
 
 
 def test_number_is_told_by_the_class_not_by_its_ending():
-    forms = {label: (name_of(label).indefinite, name_of(label).verb) for label in (
+    forms = {label: (name_of(label).words["some"], name_of(label).verb) for label in (
         "Bus", "Gas", "Glass", "Domestic sounds", "Walk, footsteps", "Door, open or close", "octopus", "Hourglass",
         "hour bell", "unicycle", "umbrella", "class 14", "Music", "wind chimes", "bird singing", "ring", "ATM",
         "Scissors", "The horns", "keysDrop", "clearthroat", "knocking on door",
@@ -97,7 +97,7 @@ def test_readers_know_a_class_by_its_name_and_by_what_it_is_called(name):
     labels = [name_of(classes.label(index)) for index in range(len(classes))]
     known = Names(label.plain for label in labels)
     for label in labels:
-        for said in (label.plain, label.spoken, label.indefinite):
+        for said in (label.plain, label.spoken, label.words["some"]):
             assert {each.name for each in known.find(f"It is {said}.")} == {known.named(label.plain)}, said
 
 

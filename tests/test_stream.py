@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import subprocess
 import sys
 import types
 from itertools import islice, zip_longest
@@ -150,10 +152,9 @@ def test_batches_are_the_same_with_any_number_of_workers(
         data: Any = types.SimpleNamespace(get_worker_info=lambda info=info: info)
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(sys.modules, "torch.utils.data", data)
-            part = batches.shard(1, 0)
-            iterator = iter(part)
+            iterator = iter(batches)
             head = [batch.tolist() for batch in islice(iterator, rounds)]
-            shares.append(head + _resumed(json.loads(json.dumps(part.state_dict())), part.map(np.ndarray.tolist)))
+            shares.append(head + _resumed(json.loads(json.dumps(batches.state_dict())), batches.map(np.ndarray.tolist)))
     assert expected == [batch for turn in zip_longest(*shares) for batch in turn if batch is not None]
     assert len(batches) == len(expected)
 
@@ -192,25 +193,6 @@ def test_torch_is_asked_where_it_is_imported_and_not_imported_otherwise(monkeypa
     assert [3, 9] == list(stream)
     assert [1, 4, 7, 10] == list(stream.shard(1, 0))  # workers still share what their process has
     assert {Stream} == set(registered)
-
-
-def test_a_worker_that_stays_does_not_go_through_the_order_of_its_last_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, shuffled = Stream(range(12)), Stream(range(12), seed=1)
-    first = list(shuffled)
-    data: Any = types.SimpleNamespace(get_worker_info=lambda: worker)
-    monkeypatch.setitem(sys.modules, "torch.utils.data", data)
-    worker = types.SimpleNamespace(num_workers=1, id=0, dataset=plain)
-
-    assert list(plain) == list(plain)
-    iterator = iter(shuffled)
-    head = [next(iterator) for _ in range(3)]
-    assert first == head + _resumed(shuffled.state_dict(), shuffled)
-    with pytest.raises(
-        UsageError, match=r"a worker .* second pass .*persistent_workers=False, or let the loader shuffle"
-    ):
-        list(shuffled)
-    shuffled.set_epoch(1)
-    assert sorted(first) == sorted(shuffled)
 
 
 @pytest.mark.parametrize("library", ["datasets", "accelerate"])
@@ -306,6 +288,46 @@ def test_even_ranks_have_the_same_number_of_batches(
     else:
         assert rest <= set(found)
         assert len(found) == len(rest) + (world - over if over else 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "start", ["spawn", pytest.param("fork", marks=pytest.mark.skipif(os.name == "nt", reason="Windows has no fork"))]
+)
+def test_workers_that_stay_hear_of_a_new_epoch(start: str, tmp_path: Path) -> None:
+    code = f"""
+import multiprocessing
+from seldio.data import Stream
+
+def work(stream, passes, orders):
+    while passes.get():
+        orders.put(list(stream))
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context({start!r})
+    passes, orders = context.SimpleQueue(), context.SimpleQueue()
+    stream = Stream(range(30), seed=1)
+    other = stream.map(abs)
+    worker = context.Process(target=work, args=(stream, passes, orders))
+    worker.start()
+    found, expected = [], []
+    for epoch in (0, 0, 1, 2, 1):
+        stream.set_epoch(epoch)
+        passes.put(True)
+        found.append(orders.get())
+        alone = Stream(range(30), seed=1)
+        alone.set_epoch(epoch)
+        expected.append(list(alone))
+    passes.put(False)
+    worker.join()
+    print(found == expected, len(set(map(tuple, found))), list(other) == expected[0])
+"""
+    (tmp_path / "code.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "code.py"], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert "True 3 True" == done.stdout.strip(), done.stderr
 
 
 def test_windows_are_streamed_in_batches_with_masks(tmp_path: Path) -> None:

@@ -201,6 +201,17 @@ def test_a_transform_is_applied_to_each_element_wherever_it_is_asked_for(root: P
     assert "transform=louder" in repr(windows)
 
 
+def spectrum(element: dict[str, Any]) -> dict[str, Any]:
+    levels = np.abs(np.fft.rfft(element["audio"], axis=-1)).astype(np.float32)  # as numpy 2 has it
+    return {"clip": element["clip"], "spectrum": levels[:, ::2]}
+
+
+def test_batches_of_whole_clips_have_the_same_parts_behind_a_transform(root: Path) -> None:
+    batches = list(seldio.windows(root, transform=spectrum).stream().batch(1, pad={"spectrum": 0}))
+
+    assert [(1, 176), (1, 501), (1, 313)] == [batch["spectrum_mask"].shape for batch in batches]
+
+
 def test_a_transform_that_forgets_its_result_is_named(root: Path) -> None:
     with pytest.raises(UsageError, match=r"transform=.*<lambda> returned None"):
         seldio.windows(root, seconds=0.5, transform=lambda element: element.update(gain=1))[0]

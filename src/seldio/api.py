@@ -435,7 +435,7 @@ def convert(
             default) and ``split=NAME`` (that of each recording by default, else test). May be repeated.
         drop_unfit: leave out questions that the target cannot hold, and list them.
         force: convert labels even if they have errors, such as angles in radians or unknown classes.
-        overwrite: replace the files of an earlier export of a whole dataset, where they are as it wrote them.
+        overwrite: replace the files of an earlier export of a whole dataset.
         tasks: questions: ask only these tasks, separated by commas. In Python also a list.
         seed: questions: random seed for wording and sampling.
         window: questions: length of the clips in seconds, at most 20.

@@ -23,7 +23,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from seldio.answers import measures
-from seldio.answers.measures import POLES, denied, sides
+from seldio.answers.measures import OPPOSITE, POLES, denied, sides
 from seldio.answers.reading import yes_or_no
 from seldio.answers.words import Patterns, final_answer, only, plainly, unsure
 from seldio.tasks.names import name_of
@@ -380,8 +380,6 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
 
 # --- left, right -----------------------------------------------------------------------------------
 
-_TURNED = {"left": "right", "right": "left"}
-
 
 def left_right(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     """Return a judgement on relative_left_right; None where a judge is needed."""
@@ -405,10 +403,10 @@ def left_right(request: AnsweredQuestion, text: str, names: Names) -> Judgement 
             return None
         else:
             turned = bool(before) and before[-1].name == pair.other
-        answered.append(_TURNED[side] if turned else side)
+        answered.append(OPPOSITE[side] if turned else side)
     if not answered and (answer := yes_or_no(text, request.question)) is not None:
         asked = only(side for side, _ in sides(plainly(request.question)))
-        answered = [asked if answer else _TURNED[asked]] if asked is not None else []
+        answered = [asked if answer else OPPOSITE[asked]] if asked is not None else []
     stated = only(answered)
     if stated is None:
         return None
@@ -518,7 +516,7 @@ def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Jud
     if directions is None or named is None:
         return None
     # the opposite of a right direction, which is not right as well
-    contradictory = any(measures.OPPOSITE[name] in true and name not in true for name in directions)
+    contradictory = any(OPPOSITE[name] in true and name not in true for name in directions)
     match = directions == true or (False if contradictory else None)
     if match is None and named[1] == "exact_or_synonym":
         return None  # one is vaguer than the other

@@ -65,14 +65,9 @@ class Letter:
         return CYRILLIC.get(self.written) if self.cyrillic else self.written.upper()
 
     @property
-    def by_alphabet(self) -> str | None:
-        """Return the Latin letter of its place in the alphabet: В, third in Russian, gives C; None beyond Е."""
-        return RUSSIAN.get(self.written) if self.cyrillic else self.written.upper()
-
-    @property
     def index(self) -> int:
         """Return the number of the option, from 0, by look or else by the alphabet; -1 where it is none."""
-        return ord(self.latin or self.by_alphabet or "@") - ord("A")
+        return ord(self.latin or RUSSIAN.get(self.written, "@")) - ord("A")
 
 
 def letter_of(text: str) -> Letter | None:

@@ -11,8 +11,6 @@ from typing import Literal, NamedTuple
 from seldio.answers.words import Patterns, filled, only, patterns, table
 
 _BEARING, _NUMBER, _RE = (Patterns(part) for part in ("bearings", "quantities", "measures"))
-Side = Literal["left", "right"]
-
 OPPOSITE = {"left": "right", "right": "left", "front": "back", "back": "front", "above": "below", "below": "above"}
 
 
@@ -68,19 +66,19 @@ def pointing(text: str, field: Literal["azimuth", "elevation"]) -> float | None:
     return next((value for value, names in angles.items() if len(angles) == 1 and named <= names), None)
 
 
-def sides(text: str) -> list[tuple[Side, int]]:
+def sides(text: str) -> list[tuple[str, int]]:
     """Return left and right in a plain text with their places; *not left* says right, *not sure if left* both."""
     text = _BEARING.aside.sub(lambda places: " " * len(places.group()), text)
-    places: list[tuple[Side, int]] = []
+    places: list[tuple[str, int]] = []
     for match in _BEARING.any.finditer(text):
         side, place = match.lastgroup, match.start()
-        if side not in ("left", "right"):
+        if side != "left" and side != "right":
             continue
-        unsaid, other = denied(text, place), "right" if side == "left" else "left"
+        unsaid, other = denied(text, place), OPPOSITE[side]
         if not unsaid or not _BEARING.not_this_side.search(text, max(0, place - 60), place):
-            places.append(("left" if side == "left" else "right", place))
+            places.append((side, place))
         if unsaid:
-            places.append(("left" if other == "left" else "right", place))
+            places.append((other, place))
     return places
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import pyarrow as pa
 
@@ -243,8 +243,7 @@ class Items(ArrowTable):
     """
 
     def __init__(self, rows: Sequence[ItemRow], predictions: str = "") -> None:
-        self.rows = rows
-        self.predictions = predictions
+        self.rows, self.predictions = rows, predictions
 
     def __repr__(self) -> str:
         return f"Items({plural(len(self), 'question')})"
@@ -255,13 +254,7 @@ class Items(ArrowTable):
     def __iter__(self) -> Iterator[Item]:
         return (row.item for row in self.rows)
 
-    @overload
-    def __getitem__(self, index: int) -> Item: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Item]: ...
-    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
-        if isinstance(index, slice):
-            return [row.item for row in self.rows[index]]
+    def __getitem__(self, index: int) -> Item:
         return self.rows[index].item
 
     @property

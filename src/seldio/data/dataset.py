@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 from functools import cached_property
 from inspect import signature
@@ -14,16 +14,20 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import pyarrow as pa
 
 from seldio import formats
+from seldio.catalogues import Catalogue
+from seldio.catalogues.look import named_like_labels
+from seldio.catalogues.trees import TYPES
 from seldio.check.facts import label_counts
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.index import Index, Media, holds_predictions
 from seldio.errors import UsageError
-from seldio.files import Entry, open_source
+from seldio.files import open_source
+from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.schema.arrays import pc
 from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, Clip, ClipTable
-from seldio.text import listed, meant, plural
+from seldio.text import listed, meant, plural, printable
 from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
@@ -51,7 +55,7 @@ class Dataset:
     """
 
     def __init__(self, index: Index, clips: ClipTable | None = None, questions: tuple[_Condition, ...] = ()) -> None:
-        self._index, self._chosen, self._conditions = index, clips, questions
+        self.index, self._chosen, self._conditions = index, clips, questions
 
     def __enter__(self) -> Self:
         return self
@@ -61,10 +65,10 @@ class Dataset:
 
     def close(self) -> None:
         """Close the archive that it may be in."""
-        self._index.source.close()
+        self.index.source.close()
 
     def __repr__(self) -> str:
-        path = self._index.source.path
+        path = self.index.source.path
         name = PurePosixPath(path.replace("\\", "/")).name or path
         media = [kind for kind in (*RECORDINGS, "video") if self.rows.column(kind).null_count < len(self.rows)]
         clips = plural(len(self.rows), "clip")
@@ -73,7 +77,7 @@ class Dataset:
     @property
     def layout(self) -> str:
         """The dataset tree, such as ``starss23``; ``loose`` if none is known."""
-        return self._index.tree.layout
+        return self.index.tree.layout
 
     @property
     def clips(self) -> arrow_types.Table:
@@ -84,9 +88,9 @@ class Dataset:
     @cached_property
     def events(self) -> Events:
         """The event tables by clip, read when they are asked for."""
-        files = self._index.label_files
+        files = self.index.label_files
         chosen = {name: files[name] for name in self.rows if name in files}
-        return self._index.events(chosen, _REMEDY if len(chosen) > 1 else "")
+        return self.index.events(chosen, _REMEDY if len(chosen) > 1 else "")
 
     @cached_property
     def items(self) -> Items:
@@ -96,16 +100,16 @@ class Dataset:
             InvalidData: the first thing wrong, with file, line and column.
             UsageError: there are predictions, and not the questions that they answer.
         """
-        if (format := self._questions.predictions) and not self._index.items.rows:
-            raise UsageError(holds_predictions(self._index.source, format))
+        if (format := self._questions.predictions) and not self.index.items.rows:
+            raise UsageError(holds_predictions(self.index.source, format))
         return self._questions
 
     @cached_property
     def _questions(self) -> Items:
-        everything = self._index.items
+        everything = self.index.items
         if self._chosen is None and not self._conditions:
             return everything
-        clip_of = self._index.clip_of
+        clip_of = self.index.clip_of
         return Items(
             [
                 row
@@ -119,7 +123,7 @@ class Dataset:
     @property
     def media(self) -> Media:
         """Recordings and videos by clip."""
-        return Media(self.rows, self._index.entries)
+        return Media(self.rows, self.index.entries)
 
     @property
     def splits(self) -> dict[str, Dataset]:
@@ -173,10 +177,10 @@ class Dataset:
                 for name, table in part.events.items()
                 if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], classes)).as_py()
             ]
-            part = Dataset(part._index, part.rows.where("name", names), part._conditions)
+            part = Dataset(part.index, part.rows.where("name", names), part._conditions)
         if task is not None:
             conditions = (*part._conditions, ("task", _several(task)))
-            part = Dataset(part._index, part._chosen, conditions)
+            part = Dataset(part.index, part._chosen, conditions)
         return part
 
     def windows(self, **options: Unpack[WindowOptions]) -> Windows:
@@ -184,20 +188,11 @@ class Dataset:
         from seldio.data.windowing import WindowOptions, Windows
 
         for name in options.keys() - WindowOptions.__annotations__.keys():
-            selects = name in signature(self.select).parameters
-            raise UsageError(
-                f"windows have no option {name}"
-                + (
-                    f": select first, as in seldio.open(…).select({name}=…).windows(…)"
-                    if selects
-                    else meant(name, WindowOptions.__annotations__)
-                )
-            )
+            hint = meant(name, WindowOptions.__annotations__)
+            if name in signature(self.select).parameters:
+                hint = f": select first, as in seldio.open(…).select({name}=…).windows(…)"
+            raise UsageError(f"windows have no option {name}{hint}")
         return Windows(self, **options)
-
-    def find(self, path: str, file: str = "") -> Entry | None:
-        """Return the recording that the file *file* calls *path*; None where there is none."""
-        return self._index.lookup.find(path, file)
 
     def statistics(self) -> dict[str, Any]:
         """Count clips, splits, rooms and files, of the labels' classes and overlaps, and of the questions' tasks.
@@ -232,11 +227,7 @@ class Dataset:
     @property
     def rows(self) -> ClipTable:
         """The chosen clips by name."""
-        return self._index.clips if self._chosen is None else self._chosen
-
-    def find_all(self, paths: pa.ChunkedArray) -> Sequence[Entry | None]:
-        """Return the files of clips by their paths; None for null."""
-        return [None if path is None else self._index.entries[path] for path in paths.to_pylist()]
+        return self.index.clips if self._chosen is None else self._chosen
 
     def _where(self, field: str, wanted: Wanted) -> Dataset:
         if wanted is None:
@@ -248,8 +239,8 @@ class Dataset:
         clips = self.rows.where(field, [value for value in pc.unique(column).to_pylist() if _meets(value, values)])
         if field == "split" and not clips:  # then it is one of questions, or none at all
             chosen = self._chosen if any(_meets(item.split, values) for item in self._questions) else clips
-            return Dataset(self._index, chosen, (*self._conditions, ("split", values)))
-        return Dataset(self._index, clips, self._conditions)
+            return Dataset(self.index, chosen, (*self._conditions, ("split", values)))
+        return Dataset(self.index, clips, self._conditions)
 
 
 def _several(wanted: Wanted) -> tuple[str | int, ...]:
@@ -285,4 +276,16 @@ def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, for
     """
     items = formats.of_questions(format) if format is not None else None
     labels = get(format) if format is not None and items is None else None
-    return Dataset(Index(open_source(path, raise_errors), labels, items, force=force).filled())
+    index = Index(open_source(path, raise_errors), labels, items, force=force)
+    source = index.source
+    of_questions = (format.suffix.lstrip(".") for format in formats.index() if format.holds != "events")
+    suffixes = {*TYPES, *of_questions, "parquet", *(["tsv"] if index.own else [])}
+    named = any(suffix_of(entry.name) in suffixes or named_like_labels(entry) for entry in source)
+    if not named and not (source.single and source.entries):
+        raise UsageError(f"{printable(source.path)} holds no recording, video, labels or questions")
+    other_tables = index.content.other_tables
+    tables = (row.files.keys() == {"metadata"} and row.metadata in other_tables for row in index.tree.clips)
+    held = Catalogue(source, labels=False).asked if all(tables) else None
+    if held is not None and held.holds == "predictions" and not index.clips and not len(index.items):
+        raise UsageError(holds_predictions(source, held.name))
+    return Dataset(index)

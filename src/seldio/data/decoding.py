@@ -127,7 +127,7 @@ def decode(
     if windows is not None and not isinstance(outputs, Mapping):
         rows = {clip: rows[clip] for clip in windows.lengths() if clip in rows}
     # rows of no frame have the columns and their types, if there are no others
-    columns = settings.rows("", np.zeros((0, *inner_shapes(form)[0]), np.float32))
+    columns = settings.rows("", np.zeros((0, *form.inner), np.float32))
     codes = np.repeat(np.arange(len(rows), dtype=np.int32), [len(each["frame"]) for each in rows.values()])
     table: dict[str, Any] = {
         "clip": pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(list(rows), pa.string()))
@@ -147,11 +147,11 @@ class Decoding:
 
     form: TargetForm  # what it holds
     thresholds: Array  # of each class
-    unify: float = 15.0  # degrees
-    median: int = 1  # label frames
-    onscreen: float = 0.5  # the flag from which on a source is on screen
-    folded: bool = False  # whether azimuths are folded where there is no elevation
-    vectors: bool = False  # whether x, y, z are kept
+    unify: float  # degrees
+    median: int  # label frames
+    onscreen: float  # the flag from which on a source is on screen
+    folded: bool  # whether azimuths are folded where there is no elevation
+    vectors: bool  # whether x, y, z are kept
 
     def rows(self, clip: str, values: Array) -> dict[str, Array]:
         """Return the columns of the rows in an output of shape (frames, …), in the order of frame, class and track."""
@@ -184,35 +184,27 @@ class Decoding:
             active, parts = unified(active, parts, axes, self.unify, flag=self.form.onscreen)
         frame, number, track = np.nonzero(active.transpose(0, 2, 1))
         chosen = parts[frame, track, :, number]
-        return {
-            "frame": frame,
-            "class_id": number,
-            **self._columns(clip, dict(zip(self.form.parts, chosen.T, strict=True)), frame),
-        }
-
-    def _columns(self, clip: str, parts: dict[str, Array], frame: Array) -> dict[str, Array]:
-        """Return directions in degrees, and the other parts, of rows."""
-        if not parts:
-            return {}
-        x, y = (parts[axis].astype(np.float64) for axis in "xy")
-        z = parts["z"].astype(np.float64) if "z" in parts else np.zeros_like(x)
-        if (pointless := (x == 0) & (y == 0) & (z == 0)).any():
-            raise DataError(
-                f"the output for {printable(clip)} has an active source without direction, (0, 0, 0), in frame "
-                f"{frame[pointless][0]}"
-            )
-        azimuth, elevation = geometry.to_polar(x, y, z)
-        columns: dict[str, Array] = {"azimuth": azimuth}
-        if "z" in parts:
-            columns["elevation"] = elevation
-        elif self.folded:
-            columns["azimuth"] = geometry.fold(azimuth)
-        if "distance" in parts:
-            columns["distance"] = parts["distance"].astype(np.float64)
-        if self.vectors:
-            columns |= {"x": x, "y": y, "z": z}
-        if "onscreen" in parts:
-            columns["onscreen"] = parts["onscreen"] >= self.onscreen
+        columns: dict[str, Array] = {"frame": frame, "class_id": number}
+        by_part = dict(zip(self.form.parts, chosen.T.astype(np.float64), strict=True))
+        if "onscreen" in by_part:
+            columns["onscreen"] = chosen[:, -1] >= self.onscreen
+        if "distance" in by_part:
+            columns["distance"] = by_part["distance"]
+        if by_part:
+            x, y = by_part["x"], by_part["y"]
+            z = by_part.get("z", np.zeros_like(x))
+            if (pointless := (x == 0) & (y == 0) & (z == 0)).any():
+                raise DataError(
+                    f"the output for {printable(clip)} has an active source without direction, (0, 0, 0), in frame "
+                    f"{frame[pointless][0]}"
+                )
+            columns["azimuth"], elevation = geometry.to_polar(x, y, z)
+            if "z" in by_part:
+                columns["elevation"] = elevation
+            elif self.folded:
+                columns["azimuth"] = geometry.fold(columns["azimuth"])
+            if self.vectors:
+                columns |= {"x": x, "y": y, "z": z}
         return columns
 
 
@@ -261,28 +253,23 @@ class _ClipOutput:
 
     frames: int  # label frames of the clip
     windows: int  # how many it has
-    total: Array | None = None  # the sum, shape (frames, …)
-    count: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # windows over each frame
+    #: the sum, shape (frames, …), and how many windows cover each frame; None before the first and after the last
+    sums: tuple[Array, Array] | None = None
     seen: set[int] = field(default_factory=set)  # first frames of the windows so far
 
     def add(self, first: int, output: Array) -> Array | None:
-        """Add the output of the window from frame *first* on, once; return the mean with the last window.
-
-        The sum is forgotten then.
-        """
+        """Add the output of the window from frame *first* on, once; return the mean with the last window."""
         if first in self.seen:  # it comes again to fill a batch
             return None
         self.seen.add(first)
-        if self.total is None:
-            self.total = np.zeros((self.frames, *output.shape[1:]), np.float64)
-            self.count = np.zeros((self.frames, *[1] * (output.ndim - 1)), np.int64)
+        shape = (self.frames, *output.shape[1:])
+        total, count = self.sums or (np.zeros(shape), np.zeros((self.frames, *[1] * (output.ndim - 1)), np.int64))
         stop = min(first + len(output), self.frames)
-        self.total[first:stop] += output[: stop - first]
-        self.count[first:stop] += 1
-        if len(self.seen) < self.windows:
-            return None
-        mean, self.total = (self.total / self.count).astype(output.dtype), None
-        return mean
+        total[first:stop] += output[: stop - first]
+        count[first:stop] += 1
+        done = len(self.seen) == self.windows
+        self.sums = None if done else (total, count)
+        return (total / count).astype(output.dtype) if done else None
 
 
 def clip_outputs(outputs: Any, windows: Windows | None, form: TargetForm, partial: bool) -> Iterator[tuple[str, Array]]:
@@ -366,15 +353,10 @@ def _outputs(outputs: Any, windows: Windows, form: TargetForm) -> Iterator[tuple
         yield from ((clip, first, window) for (clip, first), window in zip(which, values, strict=True))
 
 
-def inner_shapes(form: TargetForm) -> list[tuple[int, ...]]:
-    """Return the inner shapes that outputs may have."""
-    tracks = (NETWORK_TRACKS, len(form.parts), form.classes)
-    return [tracks, form.inner] if form.target == "multi-accdoa" else [form.inner]
-
-
 def _shaped(values: Array, form: TargetForm) -> Array:
     """Return *values* of shape (windows, frames, …), not flattened; refuse another shape than the form's."""
-    inner = inner_shapes(form)
+    tracks = (NETWORK_TRACKS, len(form.parts), form.classes)
+    inner = [tracks, form.inner] if form.target == "multi-accdoa" else [form.inner]
     values = values.astype(np.float32) if values.dtype.kind in "biu" else values
     if values.shape[2:] in inner:
         return values

@@ -81,7 +81,7 @@ ITEM = {
     "id": pa.string(), "task": pa.string(), "question": pa.string(), "options": pa.list_(pa.string()),
     "answer": pa.string(),
 }  # fmt: skip
-KINDS = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
+KINDS = ("parquet", "webdataset", "audiofolder", "videofolder")
 #: Where files lie that are of no clip; they come back from there.
 OTHER = "other/"
 
@@ -107,7 +107,7 @@ def export(
     Args:
         source: a folder, archive or file.
         out: a folder that is empty, not there, or of an export that was broken off.
-        kind: *parquet*, *webdataset*, *audiofolder*, *videofolder*, *files* for plain copies.
+        kind: *parquet*, *webdataset*, *audiofolder* or *videofolder*.
         shard_bytes: most bytes of a shard, unless one clip has more.
         array: the array that is the column ``audio``; others have columns of their own.
         format: the format of the labels; found from their content if not given.
@@ -134,22 +134,18 @@ def export(
         if not opened.entries:
             raise UsageError(f"{printable(opened.path)} holds no files to export")
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
-        if kind == "files":
-            parts = [copied(entry.name, entry) for entry in opened]
-        elif not plan.rows:
-            raise UsageError(f"{printable(opened.path)} holds no clips: kind 'files' copies it as it is")
+        if not plan.rows:
+            raise UsageError(f"{printable(opened.path)} holds no clips to export: copy it as it is")
+        if kind == "parquet":
+            parts = [*clip_shards(plan, shard_bytes), *label_shards(plan)]
+        elif kind == "webdataset":
+            parts = [*tar_shards(plan, shard_bytes)]
         else:
-            if kind == "parquet":
-                parts = [*clip_shards(plan, shard_bytes), *label_shards(plan)]
-            elif kind == "webdataset":
-                parts = [*tar_shards(plan, shard_bytes)]
-            else:
-                parts = folder_files(plan, kind)
-            parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
+            parts = folder_files(plan, kind)
+        parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
         files = _write_files(place, kind, parts, overwrite, plan.on_disk)
         manifest = Manifest(kind, files, plan.statistics())
-        if kind != "files":
-            _check_that_it_opens(plan, place, manifest)
+        _check_that_it_opens(plan, place, manifest)
         write_bytes(place / MANIFEST, manifest.to_json(), place)
         return manifest
 

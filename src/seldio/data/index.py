@@ -16,14 +16,15 @@ import os
 import posixpath
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seldio import formats
 from seldio.catalogues import Catalogue, own_datasets
-from seldio.catalogues.look import PARQUET_SUFFIX, begins_like_numbers, named_like_labels
+from seldio.catalogues.look import PARQUET_SUFFIX, begins_like_numbers
+from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import TYPES, Tree, read_tree
 from seldio.conversion.inputs import read_items
 from seldio.data.arrow_tables import ClipLabelFile, Events, ItemRow, Items, clip_files, joined_files
@@ -33,7 +34,7 @@ from seldio.files.entries import plain_file
 from seldio.files.names import MEDIA, media_type, plain_stem, suffix_of, without_suffix
 from seldio.files.sources import LEVELS, Lookup, is_own, on_disk, on_this_machine
 from seldio.findings import raise_errors
-from seldio.formats import Format, LabelFormat, get, stem_of
+from seldio.formats import LabelFormat, get, stem_of
 from seldio.formats.datasets import TOPS
 from seldio.schema.clips import RECORDINGS, Array, Clip, ClipTable
 from seldio.schema.events import origin_of
@@ -171,7 +172,7 @@ class Index:
         self.source, self.format, self.item_format, self.force = source, format, items, force
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("own", "tree")}
+        return {name: value for name, value in vars(self).items() if name not in ("own", "tree", "content")}
 
     @cached_property
     def own(self) -> OwnDatasets | None:
@@ -192,60 +193,31 @@ class Index:
         tables = self.source.restricted(entry for entry in self.source if suffix_of(entry.name) == "csv")
         return {part.format.name for part in Catalogue(tables, self.format).labels if part.format is not None}
 
-    def filled(self) -> Self:
-        """Return the index itself; raise UsageError where nothing is called like what would be used."""
-        of_questions = (format.suffix.lstrip(".") for format in formats.index() if format.holds != "events")
-        suffixes = {*TYPES, *of_questions, "parquet", *(["tsv"] if self.own else [])}
-        suffixed = any(suffix_of(name) in suffixes for name in self.entries)
-        alone = self.source.single and bool(self.source.entries)
-        if not (alone or suffixed or any(map(named_like_labels, self.source))):
-            raise UsageError(f"{printable(self.source.path)} holds no recording, video, labels or questions")
-        tables = (row.files.keys() == {"metadata"} and row.metadata in self._apart for row in self.tree.clips)
-        held = Catalogue(self.source, labels=False).asked if all(tables) else None
-        if held is not None and held.holds == "predictions" and not self.clips and not len(self.items):
-            raise UsageError(holds_predictions(self.source, held.name))
-        return self
-
     @cached_property
     def clips(self) -> ClipTable:
         """The recordings by name; where two have one name, by their path without suffix."""
-        rows = [row for row in self.tree.clips if row.metadata not in self._apart]
-        # labels as JSON of 2026, with the clips that they are called after
-        parts = (part for part in self._detected.labels if part.layout == _ANNOTATIONS)
-        annotations = {file.entry.name: _stem(file.entry) for part in parts for file in part.files}
-        labelled = Counter(annotations.values())
+        content = self.content
+        rows = [row for row in self.tree.clips if row.metadata not in content.other_tables]
+        labelled = Counter(content.annotations.values())
         heard = Counter(row.clip for row in rows if row.metadata is None)
         places = {row.clip: n for n, row in enumerate(rows) if row.metadata is None and heard[row.clip] == 1}
-        for name, clip in annotations.items():
+        for name, clip in content.annotations.items():
             if labelled[clip] == 1 and clip in places:  # the recording beside them
                 rows[places[clip]] = rows[places[clip]].model_copy(update={"metadata": name})
             else:
                 rows.append(_loose(clip, name))
         counts = Counter(row.clip for row in rows)
-        named: dict[str, Clip] = {}
+        clips: dict[str, Clip] = {}
         for row in rows:
             name = row.clip
             if counts[name] > 1:
                 paths = row.files
                 name = without_suffix(paths.get("metadata", next(iter(paths.values()))))
-            named[name] = row
-        several = {clip: file for clip, file in self._wholes.items() if clip not in named}
-        # what several people wrote about one recording are clips of their own, which all have that recording
-        about = {
-            clip: recording
-            for clip, file in several.items()
-            if (stem := _stem(file.entry)) not in self._wholes
-            and (recording := named.get(stem)) is not None
-            and recording.metadata is None
-        }
-        for row in about.values():
-            named.pop(row.clip, None)
-        clips = named | {
-            clip: about[clip].model_copy(update={"clip": clip}) if clip in about else _loose(clip) for clip in several
-        }
+            clips[name] = row
+        clips = clips | {clip: _loose(clip) for clip in self.whole_files if clip not in clips}
         for clip, row in clips.items() if self.own else ():
-            file = next(iter(row.files.values()), None) or f"{posixpath.dirname(several[clip].entry.name)}/{clip}.csv"
-            if self.own and (split := self.own.split(file.removeprefix("/"))) is not None:
+            names = [*row.files.values()] or [f"{posixpath.dirname(self.whole_files[clip].entry.name)}/{clip}.csv"]
+            if self.own and (split := self.own.split(names[0].removeprefix("/"))) is not None:
                 clips[clip] = row.model_copy(update={"split": split})
         return ClipTable.of(clips)
 
@@ -254,8 +226,9 @@ class Index:
         """The label files by clip; those that have none of their own are looked up in tables of labels."""
         paths = zip(self.clips, self.clips.column("metadata").to_pylist(), strict=True)
         files = {name: ClipLabelFile(name, self.entries[path]) for name, path in paths if path is not None}
-        tables = {clip for clip, file in self._wholes.items() if file.entry.name.lower().endswith(PARQUET_SUFFIX)}
-        others = {clip: file for clip, file in self._wholes.items() if clip not in tables & files.keys()}
+        wholes = self.whole_files.items()
+        tables = {clip for clip, file in wholes if file.entry.name.lower().endswith(PARQUET_SUFFIX)}
+        others = {clip: file for clip, file in wholes if clip not in tables & files.keys()}
         return joined_files(files, others)
 
     def events(self, files: Mapping[str, ClipLabelFile], remedy: str = "") -> Events:
@@ -296,52 +269,57 @@ class Index:
         return {path: name for name, field, path in files if field != "metadata"}
 
     @cached_property
-    def _alone(self) -> frozenset[str]:
-        """The names of tables that lie next to no recording; their content tells what they hold."""
-        rows = (row for row in self.tree.clips if row.layout == "loose" and row.files.keys() == {"metadata"})
-        return frozenset(str(row.metadata) for row in rows)
-
-    @cached_property
-    def _detected(self) -> Catalogue:
-        """Detect files whose names do not tell: not named like media or tables, or tables that are alone.
+    def content(self) -> Content:
+        """Look into files whose names do not tell: not named like media or tables, or tables beside no recording.
 
         Of tables of numbers one byte is enough, as neither questions nor names of columns begin with a digit; where
         there are others, all files are looked at, as neighbours tell lists of words.
         """
-        named = self.item_format or self.format
-        alike = (self.entries[name] for name in self._alone if named is None)
-        if any(entry.size and not begins_like_numbers(entry) for entry in alike):
-            return Catalogue(self.source)
-        alone = self._alone if named is not None else frozenset[str]()
-        unclear = [entry for entry in self.source if entry.name in alone or not _is_known(entry.name)]
-        return Catalogue(self.source.restricted(unclear), named)
+        loose = (row for row in self.tree.clips if row.layout == "loose" and row.files.keys() == {"metadata"})
+        alone = frozenset(str(row.metadata) for row in loose)
+        format = self.item_format or self.format
+        tables = (self.entries[name] for name in alone if format is None)
+        if any(entry.size and not begins_like_numbers(entry) for entry in tables):
+            catalogue = Catalogue(self.source)
+        else:
+            unclear = (entry for entry in self.source if not _is_known(entry.name) or (format and entry.name in alone))
+            catalogue = Catalogue(self.source.restricted(unclear), format)
+        other_tables = {file.entry.name for part in catalogue.questions for file in part.files}
+        other_tables |= {entry.name for entry in catalogue.lists}
+        annotations: dict[str, str] = {}
+        whole_parts: list[Part] = []
+        for part in catalogue.labels:
+            names, layout = [file.entry.name for file in part.files], part.format
+            # rows say of which recording they are
+            of_several = isinstance(layout, LabelFormat) and layout.clips_by == "rows" and layout.role != "table"
+            if of_several:
+                other_tables.update(names)
+            if part.layout == _ANNOTATIONS:
+                annotations |= {name: stem_of(posixpath.basename(name)) for name in names}
+            elif of_several or not all(map(_is_known, names)):
+                whole_parts.append(part)
+        return Content(alone & other_tables, annotations, whole_parts)
 
     @cached_property
-    def _apart(self) -> frozenset[str]:
-        """The tables that are alone and no labels of a clip called like them: questions, lists, labels of several."""
-        tables = [part for part in self._detected.labels if _several(part.format)]
-        entries = [file.entry for part in (*tables, *self._detected.questions) for file in part.files]
-        return self._alone & {entry.name for entry in (*entries, *self._detected.lists)}
-
-    @cached_property
-    def _wholes(self) -> Mapping[str, ClipLabelFile]:
-        """The clips of label files that are read as wholes: tables of clips, and what tools of annotators write."""
+    def whole_files(self) -> Mapping[str, ClipLabelFile]:
+        """The label files, by clip, that are read as wholes: tables of clips, and what tools of annotators write."""
         files: dict[str, ClipLabelFile] = {}
-        for part in self._detected.labels:
-            unknown = not all(_is_known(file.entry.name) for file in part.files)
-            if part.layout != _ANNOTATIONS and (unknown or _several(part.format)):
-                files = joined_files(files, clip_files([part], force=self.force))
+        for part in self.content.whole_parts:
+            files = joined_files(files, clip_files([part], force=self.force))
         return files
+
+
+class Content(NamedTuple):
+    """The files of which the content tells what they are, and not the name."""
+
+    other_tables: AbstractSet[str]  # names of CSV files that are no labels of a clip called like them
+    annotations: Mapping[str, str]  # the clip of each label file of 2026, which is called after its recording
+    whole_parts: Sequence[Part]  # label files that are read as wholes
 
 
 def holds_predictions(source: Source, format: str) -> str:
     """Return the message for a source that holds predictions where questions are expected."""
     return f"{printable(source.path)} holds predictions ({format}): open the questions that they answer"
-
-
-def _several(format: Format | None) -> bool:
-    """Return whether it is a table of labels in which rows say of which recording they are."""
-    return isinstance(format, LabelFormat) and format.clips_by == "rows" and format.role != "table"
 
 
 def _is_known(name: str) -> bool:
@@ -351,11 +329,6 @@ def _is_known(name: str) -> bool:
 
 def _loose(clip: str, metadata: str | None = None) -> Clip:
     return Clip.model_validate({"clip": clip, "layout": "loose", "metadata": metadata})
-
-
-def _stem(entry: Entry) -> str:
-    """Return the recording that a label file is called after."""
-    return stem_of(posixpath.basename(entry.name))
 
 
 # --- beside a label file ---------------------------------------------------------------------------------

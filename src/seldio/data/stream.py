@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from itertools import chain, islice
+from multiprocessing import context, sharedctypes
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -29,8 +30,6 @@ Arrays = Sequence[np.ndarray[Any, Any]]
 #: What parts of different lengths are filled up with, or ``list`` to leave them as they are: one for every part whose
 #: length differs, or one for each part by name.
 Pad = float | Literal["list"] | Mapping[str, float | Literal["list"]] | None
-#: Axis of each part along which its length differs from element to element.
-Axes = Mapping[str, int]
 #: Shards are counted from 0: how many there are, and which one this is.
 Shard = tuple[int, int]
 WHOLE: Shard = (1, 0)
@@ -39,7 +38,6 @@ Even = Literal["drop", "repeat"]
 #: Libraries that share out what a stream gives to several ranks, by themselves or where they are asked to.
 _SPLITTERS = ("datasets", "tensorflow", "accelerate")
 
-_MASK = 2**64 - 1
 #: Bytes up to which a tensor is not put into shared memory.
 _SMALL = 4096
 
@@ -59,7 +57,7 @@ class Stream:
 
     Args:
         source: has ``len()`` and is indexed by numbers, such as :class:`seldio.data.Windows`.
-        seed: of the order; None for the order of the source.
+        seed: of the order, the same on every machine; None for the order of the source.
         split: share the elements between ranks and workers: True always, False never (except by :meth:`shard`), None
             unless something else may do so.
         even: give all ranks the same number of elements, and so of batches, as training in step needs it, where their
@@ -86,8 +84,7 @@ class Stream:
         self._stages: tuple[_Stage, ...] = ()
         # where the last pass is: elements of all shards before it, those that this shard has taken, and of how many
         self._epoch, self._cursor, self._taken, self._shards = 0, 0, 0, 1
-        self._resumed = False
-        self._worker_pass = (0, 0)  # process and epoch of the last shuffled pass in a worker
+        self._resumed, self._shared = False, SharedEpoch()
         self._register()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -107,30 +104,20 @@ class Stream:
 
     def __repr__(self) -> str:
         parts = [repr(self._source) if self._only is None else f"{self._length} of {self._source!r}"]
-        parts += [] if self._seed is None else [f"seed={self._seed}"]
         parts += [] if self._shard is None else [f"shard={self._shard[1]} of {self._shard[0]}"]
-        parts += [] if self._split is None else [f"split={self._split}"]
-        parts += [] if self._even is None else [f"even={self._even!r}"]
+        options = {"seed": self._seed, "split": self._split, "even": self._even}
+        parts += [f"{name}={value!r}" for name, value in options.items() if value is not None]
         return f"Stream({', '.join([*parts, *(stage.name for stage in self._stages)])})"
 
     def __iter__(self) -> Iterator[Any]:
-        same_again = False
-        if self._seed is not None and _loader() is not None:
-            worker_pass = (os.getpid(), self._epoch)
-            same_again, self._worker_pass = worker_pass == self._worker_pass and not self._resumed, worker_pass
+        self._begin(self._shared.epoch(self._epoch))
         if not self._resumed:
             self._cursor = 0
         rank, worker = self._shares()
         self._resumed, self._taken, self._shards = False, 0, rank[0] * worker[0]
-        return self._elements(self._cursor, self._places(self._length - self._cursor, rank, worker), same_again)
+        return self._elements(self._cursor, self._places(self._length - self._cursor, rank, worker))
 
-    def _elements(self, cursor: int, places: Sequence[range], same_again: bool) -> Iterator[Any]:
-        if same_again:  # said by the first element: a worker that cannot begin a pass dies without a word
-            raise UsageError(
-                "a worker of a loader begins a second pass in the same order, as set_epoch() does not reach workers "
-                "that stay: use persistent_workers=False, or let the loader shuffle, as in "
-                "DataLoader(windows, shuffle=True, persistent_workers=True)"
-            )
+    def _elements(self, cursor: int, places: Sequence[range]) -> Iterator[Any]:
         length = self._length
         order: Any = range(length)
         if self._seed is not None:
@@ -158,6 +145,7 @@ class Stream:
         Raises:
             UsageError: as iterating does, where it is not clear who splits.
         """
+        self._begin(self._shared.epoch(self._epoch))
         left = self._length - (self._cursor if self._resumed else 0)
         number = sum(map(len, self._places(left, *self._shares())))
         for stage in self._stages:
@@ -261,14 +249,18 @@ class Stream:
 
     def _with(self, **changes: Any) -> Self:
         other = copy.copy(self)
-        vars(other).update(_worker_pass=(0, 0), **changes)
+        vars(other).update(_shared=SharedEpoch(self._epoch), **changes)
         return other
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the order of the following passes, here and in workers that are started later.
+        """Choose the order of the following passes, here and in workers that have been started with this stream.
 
         Another epoch than that of a loaded state begins anew.
         """
+        self._begin(epoch)
+        self._shared.choose(epoch)
+
+    def _begin(self, epoch: int) -> None:
         if epoch != self._epoch:
             self._epoch, self._resumed, self._cursor, self._taken = epoch, False, 0, 0
 
@@ -340,7 +332,7 @@ def permutation(length: int, seed: int, epoch: int) -> np.ndarray[Any, np.dtype[
 
     Sorted by the output of SplitMix64 (Steele, Lea and Flood 2014), a bijection, so that no two are equal.
     """
-    words = np.array([seed & _MASK, epoch & _MASK], np.uint64)
+    words = np.array([seed % 2**64, epoch % 2**64], np.uint64)
     start = _mixed(_mixed(words[:1]) ^ words[1:])
     keys = np.arange(length, dtype=np.uint64) + start  # wraps around, as it should
     return np.argsort(_mixed(keys), kind="stable")
@@ -351,6 +343,41 @@ def _mixed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dty
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
+
+
+class SharedEpoch:
+    """The epoch of a stream, in memory that it shares with its copies in worker processes.
+
+    Workers that stay for several passes have a copy of the stream, whose owner chooses the epochs. Copies made
+    otherwise have an epoch of their own.
+    """
+
+    def __init__(self, epoch: int = 0) -> None:
+        self._times = 0
+        try:
+            self._cells: Any = sharedctypes.RawArray("q", [0, epoch])
+        except OSError:  # nowhere to put it; then workers keep their first epoch
+            self._cells = [0, epoch]
+
+    def __getstate__(self) -> dict[str, Any]:
+        if context.get_spawning_popen() is not None:
+            return vars(self)
+        return {"_epoch": self._cells[1]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state if "_cells" in state else vars(SharedEpoch(state["_epoch"])))
+
+    def choose(self, epoch: int) -> None:
+        """Choose the epoch here and in the workers."""
+        self._cells[1] = epoch
+        self._times = self._cells[0] = self._cells[0] + 1
+
+    def epoch(self, present: int) -> int:
+        """Return the epoch that another process has chosen since this was last called; *present* if none has."""
+        if self._times == self._cells[0]:
+            return present
+        self._times = self._cells[0]
+        return int(self._cells[1])
 
 
 # --- what is done with the elements on their way ---------------------------------------------------------
@@ -377,7 +404,9 @@ class _Stage:
 # --- batches ---------------------------------------------------------------------------------------------
 
 
-def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, axes: Axes | None = None) -> Any:
+def collate(
+    elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, axes: Mapping[str, int] | None = None
+) -> Any:
     """Return a batch of elements: each part with a first axis for the batch, texts and other objects as lists.
 
     It is the ``collate_fn`` of a loader of torch as well; to choose options, with ``functools.partial``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -108,8 +108,7 @@ class Windows(Sequence[Element]):
         texts: False for elements of numbers alone, as accelerate asks for: ``clip`` is then the number of the clip in
             :meth:`lengths`, which :func:`seldio.decode` knows too, and questions have no texts.
         transform: a function of an element, whose result takes its place. It is called in the process that asks for
-            the element, so it is pickled for workers that are started anew: no lambda there. Name its parts in the
-            ``pad`` of batches: what it returns has no signature.
+            the element, so it is pickled for workers that are started anew: no lambda there.
 
     Raises:
         UsageError: options that make no sense, or there is nothing to go through.
@@ -298,7 +297,7 @@ class Windows(Sequence[Element]):
         split: bool | None = None,
         even: Even | None = None,
     ) -> Stream:
-        """Return a stream of the elements, in order or shuffled with *seed*: see :class:`seldio.data.Stream`.
+        """Return a stream of the elements; *seed*, *split* and *even* are those of :class:`seldio.data.Stream`.
 
         Args:
             shards: numbers of the only elements to go through, for what shares them out itself, such as ``datasets``
@@ -307,9 +306,6 @@ class Windows(Sequence[Element]):
             seed: of the order; None for the order of the elements.
             split: share the elements between ranks and workers.
             even: give all ranks the same number of elements: ``drop`` or ``repeat`` some.
-
-        Raises:
-            UsageError: *even* is something else.
         """
         from seldio.data.stream import Stream
 
@@ -328,7 +324,11 @@ class Windows(Sequence[Element]):
                 f"transform={_name(self.transform)}: seldio does not know what it returns; take shapes and types from "
                 "windows[0]"
             )
-        element = self[0]
+        return self._signature()
+
+    def _signature(self) -> Signature:
+        """Return the signature before the transform."""
+        element = self._window(0) if self._items is None else self._question(0, self._items[0])
         parts = {}
         for name, part in element.items():
             array = np.asarray(part)
@@ -346,11 +346,21 @@ class Windows(Sequence[Element]):
 
     @property
     def ragged_axes(self) -> dict[str, int]:
-        """The parts of which the length differs from element to element, as far as is known, with the axis of it."""
-        signature = self.signature if self.transform is None else {}
-        return {
-            name: shape.index(None) for name, (shape, kind) in signature.items() if None in shape and kind != "string"
-        }
+        """The axis along which the length of a part differs from element to element, by the name of the part.
+
+        Of what a transform makes of whole clips, it is where the elements of the shortest and the longest differ.
+        """
+        parts = self._signature().items()
+        axes = {name: shape.index(None) for name, (shape, kind) in parts if None in shape and kind != "string"}
+        if self.transform is not None and self.size is None and self._items is None:
+            frames = self._sources.frames
+            shortest: Any = self[int(np.argmin(frames))]
+            longest: Any = self[int(np.argmax(frames))]
+            for name, part in longest.items() if isinstance(longest, Mapping) else ():
+                lengths = zip(np.shape(part), np.shape(shortest[name]), strict=False)
+                if differ := [axis for axis, (most, least) in enumerate(lengths) if most != least]:
+                    axes[name] = differ[0]
+        return axes
 
     @property
     def sound_rate(self) -> int | None:
@@ -437,14 +447,14 @@ def clip_sources(
     if not wanted or len(set(wanted)) < len(wanted) or (len(wanted) > 1 and {None, "any"} & set(wanted)):
         raise UsageError(f"audio={audio!r}: name each of the recordings once, such as audio=('foa', 'mic')")
     if not dataset.rows:
-        raise UsageError(
-            "there are no clips to make windows from" + ("; use items=True for the questions" * bool(dataset.items))
-        )
+        hint = "; use items=True for the questions" if dataset.items else ""
+        raise UsageError(f"there are no clips to make windows from{hint}")
     rows = dataset.rows
     names = rows.column("name").to_pylist()
     arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
-    recordings = [dataset.find_all(pc.coalesce(*(rows.table[field] for field in fields))) for fields in arrays]
-    videos = dataset.find_all(rows.table["video"])
+    columns = (pc.coalesce(*(rows.table[field] for field in fields)) for fields in (*arrays, ("video",)))
+    files = dataset.index.entries
+    *recordings, videos = [[files.get(path) for path in column.to_pylist()] for column in columns]
     labelled = set(dataset.events) if target is not None else set(names)
     for number, name in enumerate(names):
         missing = [
@@ -479,28 +489,27 @@ def _lengths(
     """
     names = rows.column("name").to_pylist()
     spatial = {path: field.upper() for field in ("foa", "mic") for path in rows.table[field].to_pylist()}
-    lengths_by_array = []
+    lengths_by_array: list[Ints] = []
     for array, entries in zip(arrays, recordings, strict=True):
         files = [entry for entry in entries if entry is not None]
         probes = parallel_map(header_of, files, batch=64, what="reading headers", here=packed(files)) if files else []
         headers = dict(zip((entry.name for entry in files), probes, strict=True))
-        for name, entry in zip(names, files, strict=True) if array is not None else ():  # then no clip lacks one
-            from seldio.media.recording import IN_16_BITS, not_in_16_bits
+        if array is not None:  # then no clip lacks one
+            from seldio.media.recording import IN_16_BITS, not_in_16_bits, resampler
 
-            header = headers[entry.name]
-            if dtype == "int16" and header.subtype not in IN_16_BITS:
-                raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
-            if entry.name in spatial and header.channels != 4:
-                raise DataError(
-                    f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but {spatial[entry.name]} has "
-                    "4: use the original recording, or audio=None for no sound"
-                )
-        if array is not None and rate is not None and any(header.rate != rate for header in headers.values()):
-            from seldio.media.recording import resampler
-
-            resampler()  # so that what is missing is said now, and not by a worker
+            for name, entry in zip(names, files, strict=True):
+                header = headers[entry.name]
+                if dtype == "int16" and header.subtype not in IN_16_BITS:
+                    raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
+                if entry.name in spatial and header.channels != 4:
+                    raise DataError(
+                        f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but "
+                        f"{spatial[entry.name]} has 4: use the original recording, or audio=None for no sound"
+                    )
+            if rate is not None and any(header.rate != rate for header in headers.values()):
+                resampler()  # so that what is missing is said now, and not by a worker
         probed = (None if entry is None else headers[entry.name] for entry in entries)
-        lengths = np.array([(0, 0) if each is None else (each.frames, each.rate) for each in probed], np.int64)
+        lengths = np.array([(0, 0) if probe is None else (probe.frames, probe.rate) for probe in probed], np.int64)
         lengths_by_array.append(lengths)
         if (differ := np.flatnonzero((lengths_by_array[0] != lengths).any(axis=1))).size:
             clip = differ[0]
@@ -557,7 +566,7 @@ def question_sources(dataset: Dataset, audio: Arrays) -> WindowSources:
         return WindowSources([()] * len(dataset.items))
     heard = []
     for item, file in dataset.items.rows:
-        entries = [dataset.find(path, file) for path in item.audio]
+        entries = [dataset.index.lookup.find(path, file) for path in item.audio]
         if None in entries:
             raise DataError(
                 f"question {printable(item.id)} is about {printable(item.audio[entries.index(None)])}, which is "

@@ -90,9 +90,8 @@ def version_rows(
         start, stop = (np.rint(to_numpy(table[name]) * MICRO).astype(np.int64) for name in ("onset", "offset"))
     named_classes, row = class_keys(table)
     class_list = vocabulary(classes)
-    label = np.array(
-        [labels[class_list.label(n) if n is not None else name or ""] for n, name in named_classes], np.int64
-    )[row]
+    numbers = [labels[class_list.label(n) if n is not None else name or ""] for n, name in named_classes]
+    label = np.array(numbers, np.int64)[row]
     source = np.full(table.num_rows, NO_SOURCE, np.int64)
     if "source" in compared and has(table, "source"):
         source = to_numpy(pc.fill_null(table["source"], NO_SOURCE)).astype(np.int64)
@@ -416,10 +415,10 @@ def _matched(old: EventTable, new: EventTable) -> Iterator[tuple[int, int, Ints,
     worth = np.where(likely, 1 + overlap + alike + np.clip(1 - degrees / 180, 0, 1), 0)
     (i,), (j,) = solved(-worth[np.newaxis])
     order = np.argsort(pair, kind="stable")
+    a, b, pair = a[order], b[order], pair[order]
     for before, after in zip(i.tolist(), j.tolist(), strict=True):
         if likely[before, after]:
-            number = before * len(new) + after
-            shared = order[slice(*pair[order].searchsorted([number, number + 1]))]
+            shared = slice(*pair.searchsorted([before * len(new) + after, before * len(new) + after + 1]))
             yield before, after, a[shared], b[shared]
 
 
@@ -442,7 +441,9 @@ def _happened(was: Rows, now: Rows, within: Mapping[str, float], names: Sequence
         if (np.abs(turns - np.median(turns)) <= within["azimuth"]).all():
             happened["turned"] = f"azimuth {was['azimuth'][0]:g}° to {now['azimuth'][0]:g}°"
     if not happened and {"azimuth", "elevation"} & {*changed}:
-        happened["moved"] = f"by {np.median(np.nan_to_num(_angles(was, now))):.1f}° (median)"
+        angles = _angles(was, now)
+        measured = angles[~np.isnan(angles)]
+        happened["moved"] = f"by {np.median(measured) if len(measured) else 0:.1f}° (median)"
     for field in changed:
         if field not in ("azimuth", "elevation"):
             happened[field] = f"{FIELDS[field]} {_mean(was[field])} to {_mean(now[field])}"
@@ -481,20 +482,20 @@ class ChangedClip:
 
 
 def compared_part(
-    part: SharedPart, *, classes: tuple[str, str], hops: tuple[Fraction, Fraction], columns: Sequence[str]
+    part: SharedPart, *, layouts: Sequence[LabelFormat], columns: Sequence[str]
 ) -> tuple[list[ChangedClip], Faults, Faults]:
-    """Return the changed clips of *part*, and the errors in both versions; *hops*: seconds between their frames.
+    """Return the changed clips of *part*, and the errors in both versions, which have these *layouts*.
 
     Raises:
         InvalidData: something in a file cannot be read.
     """
     (before, amiss), (after, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
-    tables, hop = _alike((before, after), hops)
+    tables, hop = _alike((before, after), [layout.hop for layout in layouts])
     index = {clip: number for number, clip in enumerate(part.clips)}
     labels, furthers = (defaultdict[Any, int](itertools.count().__next__) for _ in range(2))
     old, new = (
-        version_rows(table, index, vocabulary, labels, furthers, columns)
-        for table, vocabulary in zip(tables, classes, strict=True)
+        version_rows(table, index, layout.vocabulary, labels, furthers, columns)
+        for table, layout in zip(tables, layouts, strict=True)
     )
     same, names, whole = same_by_clip(old, new, len(part.clips)), list(labels), hop == Fraction(1, MICRO)
     # the rows of clips that differ, sorted by all columns, the clip first
@@ -514,9 +515,7 @@ def compared_part(
     return changed, amiss, wrong
 
 
-def _alike(
-    tables: Sequence[pa.Table | None], hops: tuple[Fraction, Fraction]
-) -> tuple[list[pa.Table | None], Fraction]:
+def _alike(tables: Sequence[pa.Table | None], hops: Sequence[Fraction]) -> tuple[list[pa.Table | None], Fraction]:
     """Return both tables with rows of one kind, and seconds of a tick of their times."""
     whole = [None if table is None or not table.num_rows else are_events(table) for table in tables]
     if True in whole and False not in whole:
@@ -555,9 +554,7 @@ def changed_clips(old: SideLabels, new: SideLabels, force: bool) -> list[Changed
     """
     compared = fields_of(old.fields) & fields_of(new.fields)
     columns = [name for name in ("source", *FIELDS) if name in compared]
-    layouts = old.layout, new.layout
-    classes, hops = ((layouts[0].vocabulary, layouts[1].vocabulary), (layouts[0].hop, layouts[1].hop))
-    work = partial(compared_part, classes=classes, hops=hops, columns=columns)
+    work = partial(compared_part, layouts=(old.layout, new.layout), columns=columns)
     parts = shared_parts(old, new, sorted(old.clips.keys() & new.clips.keys()))
     changed: list[ChangedClip] = []
     faults = Faults(), Faults()

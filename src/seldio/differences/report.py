@@ -139,11 +139,12 @@ def _label_report(title: str, old: SideLabels, new: SideLabels, differing: Seque
         clips = [clip for clip in changed if cause in clip.causes]
         where = "all clips" if len(clips) == total > 1 else listed([clip.clip for clip in clips], _NAMED)
         rows.append((cause, len(clips), sum(clip.count for clip in clips), where))
+    by_kind = defaultdict[str, list[tuple[str, str]]](list)
+    for clip in changed:
+        for kind, detail in (pair for event in clip.events for pair in event.happened.items()):
+            by_kind[kind].append((clip.clip, detail))
     for kind, words in KINDS.items():
-        events = [
-            (clip.clip, event.happened[kind]) for clip in changed for event in clip.events if kind in event.happened
-        ]
-        if events:
+        if events := by_kind[kind]:
             clip_names = [*dict.fromkeys(clip for clip, _ in events)]
             where = listed(clip_names, _NAMED)
             if kind == "renamed":

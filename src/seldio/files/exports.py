@@ -86,7 +86,7 @@ class Manifest(Displayed):
     """The contents of an export.
 
     Args:
-        kind: parquet, webdataset, audiofolder, videofolder or files.
+        kind: parquet, webdataset, audiofolder or videofolder.
         files: everything written, sorted by name.
         statistics: clips, clips of each split, files of each kind, bytes of the source.
         finished: False while the export is being written, and after it was broken off; then only names are known.

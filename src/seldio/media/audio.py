@@ -297,9 +297,6 @@ class Decoder:
             end = (start + done) / self.probe.rate
             raise NotAudio(f"it is cut off at {end:.3f} s, but its header states more")
 
-    def forget(self) -> None:
-        """Keep nothing in memory: there is nothing."""
-
     def close(self) -> None:
         """Let go of the stream."""
         with self._lock:

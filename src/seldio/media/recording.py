@@ -135,7 +135,8 @@ class Recording(AbstractContextManager["Recording"]):
         """Yield the whole sound, *frames* at a time, in memory that does not grow; raises what :meth:`read` raises."""
         for start in range(0, len(self), frames):
             yield self.read(start, min(frames, len(self) - start))
-            self._sound().forget()
+            if isinstance(sound := self._sound(), _Mapped):
+                sound.forget()
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -18,15 +18,15 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast, get_args
 
 import numpy as np
 
 from seldio import clock
 from seldio.errors import DataError, UsageError, needing
-from seldio.files import Entry
+from seldio.files import DEFAULTS, Entry
 from seldio.files.entries import plain_file, reopening
+from seldio.files.sources import on_this_machine
 from seldio.text import plural, printable
 
 with needing("av", "17.1"):  # before, it crashes at Flash videos, and does not tell what an MP4 file promises
@@ -146,16 +146,18 @@ class Video(AbstractContextManager["Video"]):
         threads: for decoding; 0 lets FFmpeg choose.
 
     Raises:
-        NotVideo: it cannot be read as video, or is none of the containers that hold their pictures themselves.
+        NotVideo: it cannot be read as video, or is no MP4, MOV, Matroska or WebM file.
         UsageError: nothing has that name.
         SeldioError: it may not be read, or the disk fails.
     """
 
     def __init__(self, source: str | os.PathLike[str] | Entry | BinaryIO, *, threads: int = 0) -> None:
-        name = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
-        if name and not Path(name).is_file():  # nor a pipe, which would never end
-            raise UsageError(f"no such file: {printable(name)}")
-        entry = plain_file(name) if name else source
+        name, entry = "", source
+        if isinstance(source, str | os.PathLike):
+            name = on_this_machine(os.fspath(source), DEFAULTS)
+            if not os.path.isfile(name):  # noqa: PTH113 - which raises nothing
+                raise UsageError(f"no such file: {printable(name)}")
+            entry = plain_file(name)
         file = entry.open() if isinstance(entry, Entry) else cast("BinaryIO", entry)
         self._open, self._threads = partial(opened, reopening(file)), threads
         if file is not source:

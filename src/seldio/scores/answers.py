@@ -80,8 +80,6 @@ def score_answers(
     if options.items is not None:
         replies.check_name(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
-    if options.judge is not None and options.judge.prompt != _WORDS and not sides.profile.startswith("jasco"):
-        raise UsageError(f"--judge-set prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
     system, server = path_of(predictions), None
     if options.judge is not None:
         settings = dataclasses.asdict(options.judge)
@@ -316,8 +314,10 @@ def counted_answers(
     """
     profile, items, outputs = sides.profile, sides.items or [], sides.outputs
     missing = options.allow_missing
+    prompt = options.judge.prompt if options.judge is not None else _WORDS
+    if prompt != _WORDS and not profile.startswith("jasco"):
+        raise UsageError(f"--judge-set prompt is for JASCO; the judge of {profile} is asked in seldio's words")
     if profile.startswith("jasco"):
-        prompt = options.judge.prompt if options.judge is not None else _WORDS
         if prompt not in jasco.PROMPTS:
             raise UsageError(f"unknown prompt {printable(prompt)}; choose from {', '.join(sorted(jasco.PROMPTS))}")
         mode: jasco.Mode = "eval.py" if profile == "jasco-eval.py" else "corrected"

@@ -89,10 +89,6 @@ class Means:
         """Return how many recordings with as many questions each tell as much, see :func:`.resampling.effective`."""
         return np.asarray(self.sizes.sum(axis=0) ** 2 / (self.sizes**2).sum(axis=0))
 
-    def cells(self, values: Floats, low: Floats, high: Floats) -> list[Cell]:
-        """Return the means, or their differences, with the ends of their intervals."""
-        return interval_cells(values, low, high, self.support >= FEWEST, self.support < ENOUGH)
-
     def ends(self, drawn: Floats | None = None, draw: Resampling = Resampling()) -> Floats:  # noqa: B008 - frozen
         """Return both ends of the interval of each mean, shape [2, means]; *drawn*: those of resamples, if made."""
         if drawn is None and not (self.own | (self.units > _MANY)).all():
@@ -133,10 +129,12 @@ def table(columns: Sequence[Column], values: Floats, clips: Ints, groups: Groups
     body: list[tuple[Cell, ...]] = []
     for names in together:
         means = Means.of(values, clips, [named[name] for name in names])
-        cells, step = means.cells(means.values, *means.ends(draw=draw)), len(columns)
+        support, step = means.support, len(columns)
+        low, high = means.ends(draw=draw)
+        cells = interval_cells(means.values, low, high, support >= FEWEST, support < ENOUGH)
         for name, place in zip(names, range(0, len(cells), step), strict=True):
             source = "Wilson" if means.own[place] else f"bootstrap over {what}"
-            how = source if means.support[place] >= FEWEST else TOO_FEW
+            how = source if support[place] >= FEWEST else TOO_FEW
             body.append((name, len(named[name]), int(means.units[place]), *cells[place : place + step], how))
     heads = [Column("group", "group"), Column("n", "n", "", 0, None, "questions")]
     heads.append(Column(what, what, "", 0, None, "recordings that they are about" if what == "recordings" else ""))

@@ -392,8 +392,6 @@ class Official(AnswerMarks):
     #: of Audio-, Both- and Speech-Oriented, among rows with one of these; None where it crashes before
     shares: tuple[float, float, float] | None = None
     crash: str | None = None  # the exception that it ends with, as Python writes it
-    reasked: list[int] = dataclasses.field(default_factory=list)  # rows for which it asks the judge a second time
-    stale: list[int] = dataclasses.field(default_factory=list)  # rows that are scored with the rating of another row
 
 
 def official(rows: Sequence[tuple[str | None, str | None]], second: Callable[[int], str] = lambda _: "") -> Official:
@@ -417,16 +415,13 @@ def official(rows: Sequence[tuple[str | None, str | None]], second: Callable[[in
                 return result
             rating, orientation, _ = parse(text, "eval.py")
             if orientation is None:
-                result.reasked.append(number)
                 reply = second(number)
                 orientation = next((name for name, part in _SECOND.items() if part in reply), None)
             result.orientations[number] = orientation
-            if rating is None and orientation == "G":
-                if score is None:
-                    local = "cannot access local variable 'score' where it is not associated with a value"
-                    result.crash = f"UnboundLocalError: {local}"
-                    return result
-                result.stale.append(number)
+            if rating is None and orientation == "G" and score is None:
+                local = "cannot access local variable 'score' where it is not associated with a value"
+                result.crash = f"UnboundLocalError: {local}"
+                return result
             score = score if rating is None else rating
             result.points[number] = (score or 0) if orientation == "G" else 0
         best.append(max(result.points[number] for number in members))
@@ -542,12 +537,6 @@ class JascoCase:
             "number before it is used as it is"
         )
         notices += counted("other-scale", len(scales), "judge text", text, True)
-        if "vocabulary" in self.asked:
-            text = (
-                "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: "
-                "compare only systems that were judged by the same model in the same words"
-            )
-            notices.append(Notice("own-wording", text))
         return in_order(notices)
 
     def report(self, system: str) -> ScoreReport:

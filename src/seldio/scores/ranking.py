@@ -144,7 +144,9 @@ def _csv_records(data: bytes, path: str) -> list[dict[str, str | None]]:
     table = read_table(data, path, raise_errors, (name,))
     assert table is not None  # the sink raises
     if table.header[: len(LONG) - 1] == LONG[:-1]:
-        raise DataError(f"{printable(path)} has every table of a report: write it with --json, or with --table overall")
+        raise DataError(
+            f"{printable(path)} has every table of a report: give the report as JSON, or its table overall alone"
+        )
     ends = {f"{name}_{part}" for name in table.header for part in INTERVAL_PARTS}
     records = (zip(table.header, row, strict=True) for row in table.cells)
     return [{name: cell for name, cell in record if name not in ends} for record in records]
@@ -294,8 +296,6 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
         firsts.append(f"{listed(best)} {'ranks' if len(best) == 1 else 'rank'} first {among}")
     if any(isinstance(cell, float) and np.isnan(cell) for table in tables for row in table.rows for cell in row):
         notices.append(Notice("undefined", "undefined scores share the last rank", grave=True))
-    text = "cumulative ranks depend on all systems: adding or removing one may swap two others"
-    notices.append(Notice("takes-part", text))
     over = f"{plural(len(scores.entries), 'system')}, {plural(len(columns), 'score')}"
     settings = {"ranked_by": ",".join(column.name for column in columns)}
     title = "cumulative rank over " + ", ".join(column.title for column in columns)

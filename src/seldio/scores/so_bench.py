@@ -684,12 +684,6 @@ class SoBenchCase:
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""
         notices = [*self.joined.notices]
-
-        def add(name: str, noun: str, text: str, rows: Sequence[Scored], grave: bool = True) -> None:
-            ids = listed([row.item.id for row in rows[:3]], 3, len(rows))
-            reason = clipped(str(rows[0].outcome.details.get("scoring_error")), 80) if rows and rows[0].outcome else ""
-            notices.extend(counted(name, len(rows), noun, text.format(ids=ids, reason=reason), grave))
-
         open_ones = Counter(row.task for row in self.rows if row.how == "undecided")
         every, decided = self.both(self.all)
         over = "and none is decided" if math.isnan(decided) else f"over those decided {decided:.2%}"
@@ -699,15 +693,14 @@ class SoBenchCase:
             f"Counted as wrong the accuracy is {every:.2%}, {over}: give a judge for one number"
         )
         notices += counted("no-verdict", open_ones.total(), "prediction", text, True)
-        text = "that cannot be computed with counted as wrong ({ids}: {reason})"
-        failed = [row for row in self.rows if row.outcome and row.outcome.metric == "scoring_error"]
-        add("scoring-errors", "judgement", text, failed)
-        text = "without the number in answer_meta that scoring needs ({ids}): no prediction can be right"
-        truths = [(row, PUBLISHED.get(row.task, _UNKNOWN).truth) for row in self.rows]
-        bare = [
-            row for row, truth in truths if truth is not None and getattr(row.item.answer_meta, truth, None) is None
-        ]
-        add("no-truth", "question", text, bare)
+        outcomes = [(row.item.id, row.outcome.details.get("scoring_error")) for row in self.rows if row.outcome]
+        failed = [f"{id}, {clipped(str(reason), 80)}" for id, reason in outcomes if reason is not None]
+        text = f"that cannot be computed with counted as wrong ({listed(failed[:1], 1, len(failed))})"
+        notices += counted("scoring-errors", len(failed), "judgement", text, True)
+        truths = [(row.item, PUBLISHED.get(row.task, _UNKNOWN).truth) for row in self.rows]
+        bare = [item.id for item, truth in truths if truth and getattr(item.answer_meta, truth, None) is None]
+        text = f"without the number in answer_meta that scoring needs ({listed(bare, 3)}): no prediction can be right"
+        notices += counted("no-truth", len(bare), "question", text, True)
         if unknown := sorted({*self.tasks} - {*PUBLISHED}):
             text = (
                 f"tasks that SO-Bench does not have ({listed(unknown)}): right is what equals the answer but for case"

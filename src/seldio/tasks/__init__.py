@@ -12,18 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seldio.tasks.mix import select, targets
-    from seldio.tasks.scene import AUDIO, SILENT
+    from seldio.tasks.scene import SILENT
     from seldio.tasks.so_bench import REFUSED, SO_BENCH, TASKS, Generated, generate, stream
-    from seldio.tasks.specs import DEFAULTS, PUBLISHED, Margins
+    from seldio.tasks.specs import Margins
 
-__all__ = [
-    "AUDIO", "DEFAULTS", "PUBLISHED", "REFUSED", "SILENT", "SO_BENCH", "TASKS", "Generated", "Margins", "generate",
-    "select", "stream", "targets",
-]  # fmt: skip
-_HOMES = {
-    "AUDIO": "scene", "DEFAULTS": "specs", "Margins": "specs", "PUBLISHED": "specs", "SILENT": "scene",
-    "select": "mix", "targets": "mix",
-}  # fmt: skip
+__all__ = ["REFUSED", "SILENT", "SO_BENCH", "TASKS", "Generated", "Margins", "generate", "select", "stream", "targets"]
+_HOMES = {"Margins": "specs", "SILENT": "scene", "select": "mix", "targets": "mix"}
 
 
 def __getattr__(name: str) -> Any:

@@ -23,11 +23,11 @@ class Name(NamedTuple):
     plain: str  # lower case, as a canonical answer
     said: str  # as one of a canonical list: in double quotes where it has a comma
     spoken: str  # after "the" in a sentence: ``woman speaking``
-    indefinite: str  # where a sentence first names it: ``a woman speaking``, ``laughter``
     verb: str  # is or are
     plural: bool  # whether the name in the language of the questions is a plural
-    #: what a sentence about it needs: ``x``, ``some``, ``verb``, ``do``, ``Do``, ``remain``, ``start``, and what is
-    #: heard of it (after *the*), ``heard``: ``sound of the bell``, with ``heard_do`` and ``heard_it``
+    #: what a sentence about it needs: ``x``, ``some`` (``a woman speaking``, ``laughter``), ``verb``, ``do``, ``Do``,
+    #: ``remain``, ``start``, and what is heard of it (after *the*), ``heard``: ``sound of the bell``, with ``heard_do``
+    #: and ``heard_it``
     words: dict[str, str]
     others: dict[str, str]  # what a sentence about another class needs of this one: ``y``, ``y_start``
 
@@ -77,9 +77,7 @@ def name_of(label: str) -> Name:
         words |= {"heard": spoken, "heard_do": do, "heard_it": "it" if singular else "they"}
     else:
         words |= {"heard": f"sound of the {spoken}", "heard_do": "does", "heard_it": "it"}
-    return Name(
-        label, plain, said, spoken, indefinite, verb, not singular, words, {"y": spoken, "y_start": words["start"]}
-    )
+    return Name(label, plain, said, spoken, verb, not singular, words, {"y": spoken, "y_start": words["start"]})
 
 
 # --- classes that questions call by a Russian name ------------------------------------------------------------

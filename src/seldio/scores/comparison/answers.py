@@ -17,7 +17,6 @@ from seldio.scores.comparison.pairs import (
     Contest,
     common,
     naming,
-    same_systems,
     system_names,
     tested,
 )
@@ -103,10 +102,7 @@ def compare_answers(
         np.stack([each.ends(whole.drawn[:, system]) for system, each in enumerate(means)], axis=1),
     )
 
-    def same(a: int, b: int) -> bool:
-        return np.array_equal(marked[a].values, marked[b].values)
-
-    about = [*same_systems(names, same, "the same marks for every question")]
+    about: list[Notice] = []
     if missing:
         text = f"compared over the questions that all systems answer; {plural(missing, 'question')} left out"
         about.append(Notice("common-questions", text, grave=True))

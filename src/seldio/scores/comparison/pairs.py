@@ -79,14 +79,6 @@ def naming(system: str) -> Iterator[None]:
         raise DataError(f"{printable(system)}: {error.text}") from None
 
 
-def same_systems(names: Sequence[str], same: Callable[[int, int], bool], what: str) -> Iterator[Notice]:
-    """Yield a notice on each pair of systems that are the *same* in all that is measured, and have *what* in common."""
-    for first, second in combinations(range(len(names)), 2):
-        if same(first, second):
-            text = f"{names[first]} and {names[second]} have {what}: the same rows, or differences that are not looked "
-            yield Notice("same-system", f"{text}at here. There is nothing to compare", grave=True, first=True)
-
-
 def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:
     """Return what all systems have, in the order of the first.
 
@@ -138,15 +130,6 @@ class Contest:
     def __post_init__(self) -> None:
         if self.against not in ("all", "first"):
             raise UsageError(f"--against {self.against}: choose from all, first")
-
-    @property
-    def test(self) -> str:
-        """Return which test the p-values are of."""
-        return f"paired permutation test over {self.over}"
-
-    def settings(self, draw: Resampling) -> dict[str, str | int | bool | None]:
-        """Return the settings of the comparison for a report."""
-        return {"against": self.against, "lead": self.columns[self.lead].name, **dataclasses.asdict(draw)}
 
     @property
     def lower(self) -> Floats:
@@ -213,7 +196,7 @@ class Contest:
                 if self.columns[place].better is not None:
                     p, raised = float(self.p[number, place]), float(self.raised[number, place])
                     rows.append((f"{name}: {self.columns[place].title}", p, raised, self.better(number, place)))
-        lead = self.columns[self.lead].title
+        lead, test = self.columns[self.lead].title, f"paired permutation test over {self.over}"
         holm_of = f"p-value with Holm's correction over all measures but {lead}, the lead, which needs none"
         if len(self.systems) > 2:
             holm_of = (
@@ -225,11 +208,11 @@ class Contest:
         )
         heads = (
             Column("test", "difference"),
-            Column("p", "p", "", 4, None, f"p-value of the {self.test}; 0.0000 is below 0.00005"),
+            Column("p", "p", "", 4, None, f"p-value of the {test}; 0.0000 is below 0.00005"),
             Column("p_holm", "p (Holm)", "", 4, None, holm_of),
             Column("better", "better", meaning=meaning),
         )
-        return Table("tests", f"{self.test}; {lead} decides", heads, tuple(rows))
+        return Table("tests", f"{test}; {lead} decides", heads, tuple(rows))
 
     def better(self, number: int, place: int) -> str:
         """Return which of a pair the tests call better in a score, where they do by the lead too."""
@@ -289,15 +272,16 @@ class Contest:
         matter most are repeated.
         """
         grave = [[notice for notice in notices if notice.grave or notice.first] for notices in every]
-        signature = of_comparison([signature for signature in signatures if signature], dataclasses.asdict(draw))
+        drawn, lead = dataclasses.asdict(draw), self.columns[self.lead].name
+        signature = of_comparison([signature for signature in signatures if signature], drawn)
         return dataclasses.replace(
             report,
             system=f"comparison of {plural(len(self.systems), 'system')}",
             tables=tuple(self.tables()),
             notices=in_order([*about, *said_of(self.systems, grave)]),
-            settings=self.settings(draw) | dict(report.settings),
+            settings={"against": self.against, "lead": lead, **drawn} | dict(report.settings),
             verdict=self.verdict(),
-            lead=self.columns[self.lead].name,
+            lead=lead,
             signature=str(signature),
         )
 
@@ -366,13 +350,7 @@ def compare_clips(
         np.any([score.weak(draw.over) for score in scores], axis=0),
         against,
     )
-    about = [
-        *same_systems(
-            names,
-            lambda a, b: np.array_equal(whole.drawn[:, a], whole.drawn[:, b], equal_nan=True),
-            "the same scores in every resample",
-        )
-    ]
+    about: list[Notice] = []
     missing = zip(names, (len(case.score.clips) - len(clips) for case in cases), strict=True)
     if more := ", ".join(f"{name} {count:,}" for name, count in missing if count):
         text = f"compared over the clips that all systems have; left out are clips of {more}"
