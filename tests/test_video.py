@@ -298,6 +298,16 @@ def test_what_no_video_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
                 Video(io.BytesIO(made("mp4")))
 
 
+def test_windows_name_the_video_that_cannot_be_read(tmp_path: Path) -> None:
+    path = clip(tmp_path, make(3, container="avi"))
+    windows = seldio.windows(tmp_path, video=(36, 18))
+    with pytest.raises(NotVideo, match=rf"{path.name} cannot be read as video: it is no MP4"):
+        windows[0]
+    path.write_bytes(make(20, stamps=[at - (at == 7) for at in range(20)], between=0, container="matroska"))
+    with pytest.raises(NotVideo, match=rf"{path.name} .* not every picture has a time stamp of its own"):
+        windows[0]
+
+
 @settings(max_examples=examples(60))
 @given(
     kind=st.sampled_from(["mp4", "mkv", "mp4 in parts"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -238,8 +239,9 @@ class Windows(Sequence[Element]):
         if self.target is not None:
             window["target"] = self.form.encode(self._labels(name).between(first, stop), stop - first)
         if (film := sources.videos[clip]) is not None:
-            pictures = self._video(film).pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
-            window["video"] = pictures
+            with _naming(film):
+                video = self._video(film)
+                window["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return window
 
     def _sounds(
@@ -409,6 +411,17 @@ def _video(entry: Entry) -> Video:
     return Video(entry)
 
 
+@contextmanager
+def _naming(film: Entry) -> Iterator[None]:
+    """Name the video in an error about it."""
+    from seldio.media.video import NotVideo
+
+    try:
+        yield
+    except NotVideo as error:
+        raise NotVideo(f"{printable(film.path)} cannot be read as video: {error.text}") from error
+
+
 def _name(function: Any) -> str:
     return str(getattr(function, "__qualname__", type(function).__qualname__))
 
@@ -544,7 +557,7 @@ def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> in
     """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
     if film is not None:
-        with _video(film) as video:
+        with _naming(film), _video(film) as video:
             return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(

@@ -436,7 +436,7 @@ def scan(stream: VideoStream) -> Scan:
         # of an MP4 file, those to be shown
         promised = sum(not entry.is_discard for entry in stream.index_entries) if "mp4" in container.format.name else 0
     if None in stamps or len(set(stamps)) < len(stamps):
-        raise NotVideo("not every picture has a time stamp of its own")
+        raise NotVideo("not every picture has a time stamp of its own ('ffmpeg -i FILE a.mp4' gives them new ones)")
     decoded = np.array(stamps, np.int64)
     if np.abs(decoded).max() > _MOST_TICKS:
         raise NotVideo("its time stamps are implausible")
