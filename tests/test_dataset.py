@@ -374,6 +374,8 @@ def test_questions_are_selected_with_their_clips(asked: Path) -> None:
     assert ["b"] == [item.id for item in dataset.select(split="test").items]  # their own split
     assert 3 == len(dataset.select(split="test").clips)
     assert [] == [*dataset.select(split="valid").items, *dataset.select(split="valid").media]
+    assert {"count_sources": 1, "detect_time": 1} == dataset.statistics()["items"]["tasks"]
+    assert [*dataset.items][:1] == dataset.items[:1]
 
 
 def test_a_missing_recording_is_named(asked: Path) -> None:

@@ -491,6 +491,7 @@ def test_it_opens_as_the_same_data_set(kind: str, root: Path, kinds: dict[str, P
     assert pa.table(source.events).equals(pa.table(stored.events))
     assert list(source.events) == list(stored.events)
     assert pa.table(source.items).equals(pa.table(stored.items))
+    assert source.statistics() == stored.statistics()
 
 
 @pytest.mark.parametrize("kind", KINDS)
