@@ -156,7 +156,8 @@ class Video(AbstractContextManager["Video"]):
         if isinstance(source, str | os.PathLike):
             name = on_this_machine(os.fspath(source), DEFAULTS)
             if not os.path.isfile(name):  # noqa: PTH113 - which raises nothing
-                raise UsageError(f"no such file: {printable(name)}")
+                missing = "not a file" if os.path.exists(name) else "no such file"  # noqa: PTH110
+                raise UsageError(f"{missing}: {printable(name)}")
             entry = plain_file(name)
         file = entry.open() if isinstance(entry, Entry) else cast("BinaryIO", entry)
         self._open, self._threads = partial(opened, reopening(file)), threads
