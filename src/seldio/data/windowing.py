@@ -339,7 +339,7 @@ class Windows(Sequence[Element]):
         frames = self._sources.frames
         whole = self.size is None and self._items is None
         ends = {int(np.argmin(frames)), int(np.argmax(frames))} if whole else set[int]()
-        samples = [self[number] for number in (0, *ends)]
+        samples: list[Any] = [self[number] for number in (0, *ends)]
         if not all(isinstance(sample, Mapping) and sample.keys() == samples[0].keys() for sample in samples):
             raise UsageError(f"transform={_name(self.transform)} must return a mapping, with the same names each time")
         signature = {}
