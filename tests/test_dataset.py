@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import shutil
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import soundfile
 import starss_tree as data
 from hypothesis import given
 from hypothesis import strategies as st
@@ -499,3 +501,17 @@ def test_labels_of_one_clip_make_a_folder_like_those_of_two(root: Path, tmp_path
     )
     if count == 1:
         assert (str(tmp_path / "own.csv"),) == seldio.write(table, tmp_path / "own.csv", "starss23")
+
+
+def test_clips_of_several_annotators_have_the_recording_that_they_are_about(tmp_path: Path) -> None:
+    events = [{"time": 0.1, "duration": 0.5, "value": "Knock", "confidence": 1.0}]
+    annotations = [
+        {"namespace": "tag_open", "data": events, "annotation_metadata": {"annotator": {"name": name}}}
+        for name in ("AN", "BO")
+    ]
+    (tmp_path / "x.jams").write_text(json.dumps({"annotations": annotations, "file_metadata": {"duration": 2.0}}))
+    soundfile.write(tmp_path / "x.wav", np.zeros((48_000, 1)), 24_000)
+    opened = seldio.open(tmp_path)
+
+    assert ["x_by1", "x_by2"] == list(opened.events) == list(opened.media)
+    assert (1, 24_000) == opened.windows(seconds=1, target="rows")[3]["audio"].shape
