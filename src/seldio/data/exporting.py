@@ -623,7 +623,8 @@ def _write_files(
         text = f"stopped; the export in {shown} is not finished: run the same command again"
         raise KeyboardInterrupt(text) from None
     for name in earlier.keys() - names:
-        remove(out / name, out)
+        if in_the_way(out / name, out) is not None:
+            remove(out / name, out)
     return tuple(sorted(files, key=attrgetter("name")))
 
 
