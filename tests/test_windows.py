@@ -331,6 +331,16 @@ def test_wrong_calls_say_what_to_write(root: Path) -> None:
         seldio.windows(root, target="acddoa")  # type: ignore[arg-type]
 
 
+def test_a_batch_stacks_arrays_and_lists_texts(root: Path) -> None:
+    windows = seldio.windows(root, seconds=0.5, target="accdoa")
+
+    batch = collate(windows[:3])
+
+    assert np.array_equal(np.stack([one["audio"] for one in windows[:3]]), batch["audio"])
+    assert ((3, 5, 3, 13), (3,), (3, 2)) == tuple(batch[name].shape for name in ("target", "start", "frames"))
+    assert [one["clip"] for one in windows[:3]] == batch["clip"]
+
+
 def test_rows_of_labels_are_padded_or_listed(root: Path) -> None:
     everything = seldio.windows(root, seconds=0.5, target="rows", audio=None)
     windows = everything[2:6]
