@@ -265,7 +265,7 @@ def test_what_is_no_video(data: bytes, why: str) -> None:
 def test_pipes_devices_and_folders_do_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.mp4")
     for path in (tmp_path / "pipe.mp4", tmp_path, Path("/dev/zero")):
-        with pytest.raises(UsageError, match="no such file"):
+        with pytest.raises(UsageError, match="not a file"):
             Video(path)
 
 
@@ -285,6 +285,16 @@ def test_what_no_video_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setattr(videos, limit, most)
             with pytest.raises(NotVideo, match=why):
                 Video(io.BytesIO(made("mp4")))
+
+
+def test_windows_name_the_video_that_cannot_be_read(tmp_path: Path) -> None:
+    path = clip(tmp_path, make(3, container="avi"))
+    windows = seldio.windows(tmp_path, video=(36, 18))
+    with pytest.raises(NotVideo, match=rf"{path.name} cannot be read as video: it is no MP4"):
+        windows[0]
+    path.write_bytes(make(20, stamps=[at - (at == 7) for at in range(20)], between=0, container="matroska"))
+    with pytest.raises(NotVideo, match=rf"{path.name} .* not every picture has a time stamp of its own"):
+        windows[0]
 
 
 @settings(max_examples=examples(60))

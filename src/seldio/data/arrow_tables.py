@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 import pyarrow as pa
 
@@ -254,8 +254,12 @@ class Items(ArrowTable):
     def __iter__(self) -> Iterator[Item]:
         return (row.item for row in self.rows)
 
-    def __getitem__(self, index: int) -> Item:
-        return self.rows[index].item
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
+        return [row.item for row in self.rows[index]] if isinstance(index, slice) else self.rows[index].item
 
     @property
     def schema(self) -> pa.Schema:
