@@ -161,6 +161,9 @@ def test_questions_with_outputs_are_predictions(tmp_path: Path, format: str, key
         assert (overall["accuracy"], overall["over_all"]) == (1 / 3, 1 / 4)
     swapped = run(reference, "-r", predictions)
     assert "predictions and reference are swapped: " in swapped.stderr
+    other = write(tmp_path / "other.json", format, [item.model_copy(update={"answer": "a cat"}) for item in items])
+    done = run(predictions, "-r", other, "--allow-missing")
+    assert "4 questions with another answer or other options" in " ".join(done.stdout.split())
     assert run(reference).exit_code == 2
 
 
