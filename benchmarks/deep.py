@@ -225,7 +225,7 @@ def tries(one: Scene, scenes: list[Scene], every: dict[str, Any]) -> Iterator[Tr
             return fit, found(fit, known)
 
         plain, said = run(one.rows, heard, every)
-        enough = plain.pieces[0].events >= 10 and plain.pieces[0].places >= PLACES
+        enough = plain.pieces.events >= 10 and plain.pieces.places >= PLACES
         yield Try(format, "none", one, enough, "wrong" if said else "silent")
         for error, (formats, change, wanted) in ERRORS.items():
             if format in formats:

@@ -98,7 +98,7 @@ ERRORS: dict[str, tuple[Change, str, str]] = {
     "FuMa order": (channels((0, 3, 1, 2)), "AUD305", "order"),
     "X and Y swapped": (channels((0, 3, 2, 1)), "AUD305", "order"),
     "Y and Z swapped": (channels((0, 2, 1, 3)), "AUD305", "order"),
-    "W inverted": (channels((0, 1, 2, 3), (-1, 1, 1, 1)), "AUD306", "inverted"),
+    "W inverted": (channels((0, 1, 2, 3), (-1, 1, 1, 1)), "AUD305", "inverted"),
     "rotated by 20°": (relabelled(lambda a: a + 20), "AUD304", "rotated"),
     "0.5 s early": (relabelled(late=-5), "AUD308", ""),
     "1.2 s late": (relabelled(late=12), "AUD308", ""),
@@ -130,7 +130,7 @@ def baseline(one: Fit) -> str:
     return _CANDIDATES[int(np.argmax(np.median(cosines, axis=1)))].kind
 
 
-_CANDIDATES = [cause for cause in causes("foa") if not cause.reference]
+_CANDIDATES = causes("foa")
 
 
 def tried(scene: Scene) -> dict[str, tuple[str, bool]]:

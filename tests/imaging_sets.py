@@ -10,7 +10,6 @@ Document = dict[str, list[dict[str, Any]]]
 
 
 def imaging_set(seed: int) -> list[tuple[Document, Document]]:
-    """One to three clips, each with labels and detections."""
     rng = np.random.default_rng(seed)
     ties = seed % 4 == 3
     return [_clip(rng, ties) for _ in range(int(rng.integers(1, 4)))]
@@ -47,7 +46,6 @@ def _clip(rng: np.random.Generator, ties: bool) -> tuple[Document, Document]:
 
 
 def _polygon(rng: np.random.Generator) -> list[list[float]]:
-    """Points around one place, often one near the edges of the panorama."""
     kind = int(rng.choice(8))
     count = int(rng.choice([1, 2, 3, 4, 8, 20, 50])) if kind else 0
     centre = np.array([rng.choice([rng.uniform(0, 360), 2.0, 358.0]), rng.uniform(0, 180)])
@@ -64,7 +62,6 @@ def _polygon(rng: np.random.Generator) -> list[list[float]]:
 
 
 def _near(rng: np.random.Generator, polygon: list[list[float]]) -> list[list[float]]:
-    """The polygon as a system may find it: the same, a little off, or with other energies."""
     how = int(rng.choice(4))
     if how == 0:
         return polygon

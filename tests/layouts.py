@@ -17,7 +17,7 @@ import numpy as np
 
 CASES = Path(__file__).parent / "cases"
 #: What holds replies to questions; all other formats of questions hold questions.
-REPLIES = {"predictions", "inspect-log", "so-bench-predictions", "jasco-predictions",
+REPLIES = {"predictions", "predictions-parquet", "inspect-log", "so-bench-predictions", "jasco-predictions",
            "adqa-submission", "ruenvaqa-submission"}  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Runs what a page of the documentation shows: commands, Python and the files it asks the reader to write.
 
-``python tests/pages.py PAGE...`` runs the pages and writes the output that they should show into them.
+``python tests/pages.py PAGE...`` runs the pages and prints what they should show.
 
 What a page may hold, each run in the order of the page, in an empty folder of its own. Nothing is done that a reader
 does not see, so a page prints the command that makes what it needs, such as ``seldio demo . --no-media --no-run``:
@@ -15,9 +15,6 @@ does not see, so a page prints the command that makes what it needs, such as ``s
   stands in if that has a heading of the second level.
 - ``<!-- slow -->``: `make test` leaves the page out, `make test-slow` runs it.
 
-A start of Python takes a second, so a seldio command runs in this process, also where its output goes into a file or
-another program. What `seldio demo` makes is kept and copied for the next page.
-
 A line ``…`` stands for any lines, ``…`` inside a line for any text.
 """
 
@@ -25,7 +22,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import difflib
 import io
 import itertools
 import os
@@ -58,8 +54,6 @@ SHOWN = {"text", "csv", "json", "yaml", "toml", "mermaid", ""}
 
 @dataclass
 class Block:
-    """A fenced block of a page."""
-
     kind: str  # the language
     body: str  # what it holds
     start: int  # where the body begins in the page, in characters
@@ -97,7 +91,6 @@ def needs(text: str) -> list[str]:
 
 
 def there(module: str) -> bool:
-    """Whether a module can be imported."""
     found = find_spec(module.split(".")[0])
     return found is not None and found.origin is not None  # not a folder that is called so
 
@@ -143,14 +136,6 @@ class Page:
                 wrong.append(f"{self.path.name}:{line} shows\n{expected}\nand this is printed:\n{printed}")
         return wrong
 
-    def updated(self) -> str:
-        """The page with what was printed in the place of what differs."""
-        text = self.text
-        for (start, end), printed in sorted(self.shown.items(), reverse=True):
-            if not _alike(text[start:end], printed):
-                text = text[:start] + _merged(text[start:end], printed) + text[end:]
-        return text
-
     def _see(self, block: Block, printed: str) -> None:
         self.shown[block.start, block.start + len(block.body)] = printed
 
@@ -190,7 +175,6 @@ class Page:
 
 
 def _environment() -> dict[str, str]:
-    """What the commands of a page see: a terminal of 80 columns without colour."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return {**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
 
@@ -283,25 +267,9 @@ def _alike(expected: str, printed: str) -> bool:
     return re.fullmatch("".join(patterns), printed.rstrip("\n") + "\n") is not None
 
 
-def _merged(expected: str, printed: str) -> str:
-    """*printed*, left out in the places where *expected* leaves something out with ``…``."""
-    old, new = expected.splitlines(), printed.splitlines()
-    same = [next((one for one in old if "…" in one and one != "…" and _alike(one, line)), line) for line in new]
-    merged: list[str] = []
-    for what, first, end, start, stop in difflib.SequenceMatcher(None, old, same, autojunk=False).get_opcodes():
-        gaps = [number for number in range(first, end) if old[number] == "…"]
-        if what == "equal" or not gaps:
-            merged += same[start:stop]
-        else:
-            after = end - gaps[-1] - 1
-            merged += [*same[start:stop][: gaps[0] - first], "…", *(same[start:stop][-after:] if after else [])]
-    return "".join(f"{line}\n" for line in merged)
-
-
 def pages() -> list[Path]:
-    """The pages that are run; tests/test_front_door.py runs the README."""
     written = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not {"_build", "reference"} & {*path.parts}]
-    return [path for path in written if not path.read_text("utf-8")[:200].count(GENERATED)]
+    return [path for path in written if GENERATED not in path.read_text("utf-8")[:200]]
 
 
 if __name__ == "__main__":
@@ -309,4 +277,4 @@ if __name__ == "__main__":
         page = Page(Path(argument).resolve())
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             page.run()
-        page.path.write_text(page.updated(), "utf-8")
+        print(*page.problems(), sep="\n")

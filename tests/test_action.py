@@ -22,7 +22,6 @@ CLEAN = "".join(f"{frame},1,1,-50,30,{200 + frame}\n" for frame in range(40))
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A folder with three label files, two of them with a planted fault."""
     root = tmp_path / "repository"
     folder = root / "metadata_dev/dev-train-tau"
     folder.mkdir(parents=True)
@@ -89,40 +88,13 @@ def test_planted_faults_become_annotations_sarif_and_a_summary(repository: Path)
     assert "2 errors" in summary
 
 
-def test_clean_labels_pass(repository: Path) -> None:
-    done, outputs, summary = run(repository, path="metadata_dev/dev-train-tau/fold3_room4_mix001.csv", sarif="")
-
-    assert (0, "") == (done.returncode, done.stdout)
-    assert {"exit-code": "0"} == outputs
-    assert not (repository / "seldio.sarif").exists()
-    assert summary.startswith("## seldio validate")
-
-
-def test_options_are_passed_on(repository: Path) -> None:
-    paths = "metadata_dev/dev-train-tau/fold3_room4_mix002.csv\nmetadata_dev/dev-train-tau/fold3_room4_mix003.csv"
-    done, _, summary = run(repository, path=paths, args="--select LAB103 -f 'starss23'", summary="false")
-
-    assert 1 == done.returncode
-    assert ["title=LAB103"] == [line.split("::")[1].split(",")[-1] for line in done.stdout.splitlines()]
-    assert "" == summary
-
-
-def test_the_threshold_decides_whether_the_step_fails(repository: Path) -> None:
+def test_a_threshold_and_a_reference_decide_whether_the_step_fails(repository: Path) -> None:
     (repository / "seldio.toml").write_text('[severity]\nLAB = "warning"\n')
-
     given = {"path": "metadata_dev", "sarif": "", "summary": "false"}
-
     assert 0 == run(repository, **given)[0].returncode
     assert 1 == run(repository, **given, fail_on="warning")[0].returncode
-
-
-def test_a_reference_is_compared_with(repository: Path) -> None:
-    done, _, _ = run(
-        repository, path="metadata_dev", reference="mix001..mix004", args="--select SUB", sarif="", summary="false"
-    )
-
-    assert 1 == done.returncode
-    assert "::error" in done.stdout
+    done, _, _ = run(repository, **given, reference="mix001..mix004", args="--select SUB")
+    assert (1, True) == (done.returncode, "::error" in done.stdout)
 
 
 def test_what_could_not_run_is_an_annotation(repository: Path) -> None:
@@ -145,5 +117,4 @@ def test_the_workflow_of_the_page_uses_inputs_that_exist() -> None:
 
 
 def workflow_steps(text: Any) -> list[dict[str, Any]]:
-    """The steps of a workflow, or of a piece of one."""
     return text if isinstance(text, list) else [step for job in text["jobs"].values() for step in job["steps"]]

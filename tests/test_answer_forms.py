@@ -36,7 +36,6 @@ def item(answer: str | None, **changes: Any) -> Item:
 
 
 def written(format: ItemFormat, folder: Path, *items: Item) -> Path:
-    """A file of *format* with *items* as they are."""
     path = folder / f"{format.name}{format.suffix}"
     path.write_bytes(format.write(items))
     return path
@@ -52,17 +51,6 @@ def test_each_format_of_questions_says_the_form_of_its_answers() -> None:
     assert all(format.graded for format in (*TEXTS, *LETTERS))
     page = invoke("formats", "mmau").output
     assert "answers     the text of the right option\n" in page
-
-
-@pytest.mark.parametrize("format", [*TEXTS, *LETTERS], ids=lambda format: format.name)
-def test_an_answer_in_the_other_form_is_an_error(format: ItemFormat, tmp_path: Path) -> None:
-    right, wrong, code = ("cat", "B", "QAI121") if format.answers == "text" else ("B", "cat", "QAI128")
-    assert not FORMS & codes(written(format, tmp_path, item(right)))
-    path = written(format, tmp_path, item(wrong))
-    [finding] = [each for each in validate(path, format=format.name).findings if each.code in FORMS]
-    assert (finding.code, finding.severity) == (code, "warning" if format.letters else "error")  # seldio reads both
-    assert format.graded in (finding.hint or "")
-    assert ("write B: " if format.answers == "letter" else 'write "cat": ') in (finding.hint or "")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +76,6 @@ def test_answers_are_written_in_the_form_of_the_target_and_back(
 
 def answers(format: ItemFormat, path: Path) -> list[str | None]:
     reading = format.read(path.read_bytes(), str(path), raise_errors)
-    assert reading is not None
     return [row.answer for row in reading.rows if isinstance(row, Item)]
 
 
@@ -96,9 +83,7 @@ def answers(format: ItemFormat, path: Path) -> list[str | None]:
     ("source", "answer", "options", "target", "why"),
     [
         ("mmau", "B", CHOICES, "mmar", "1 row: the answer is none of the options"),
-        ("mmau", "horse", CHOICES, "adqa", "1 row: the answer is none of the options"),
         ("ruenvaqa", "cat", CHOICES, "mmau", "1 row: the answer is none of the options"),
-        ("ruenvaqa", "E", CHOICES, "inspect", "1 row: the answer is none of the options"),
         ("inspect", "A", ["dog", "dog", "cow"], "mmau", "1 row: the answer is the text of options A and B"),
     ],
 )
@@ -122,7 +107,6 @@ def test_an_answer_that_cannot_be_written_so_is_refused(
 def test_right_replies_score_in_full_however_questions_were_made(
     source: ItemFormat, ways: list[str], form: str, tmp_path: Path
 ) -> None:
-    """Answers of either form, though the format has another: those that are clear are read."""
     own = ["B", "A"] if form == "letter" else ["cat", "dog"]
     path = written(source, tmp_path, *(item(answer, id=str(n)) for n, answer in enumerate(own, 1)))
     for number, way in enumerate(ways):
@@ -158,26 +142,18 @@ def test_items_take_what_is_not_clear_and_say_so(tmp_path: Path) -> None:
     assert answers(formats.get("ruenvaqa", ItemFormat), tmp_path / "z.json") == ["B"]
 
 
-def test_a_text_of_items_that_is_also_a_letter_is_the_text(tmp_path: Path) -> None:
-    own = formats.get("items", ItemFormat)
-    path = written(own, tmp_path, item("B", options=["B", "A", "C", "D"]))
-    assert "QAI121" not in codes(path)
-    seldio.convert(path, tmp_path / "z.json", "ruenvaqa", allow_loss="all")
-    assert answers(formats.get("ruenvaqa", ItemFormat), tmp_path / "z.json") == ["A"]
-
-
-def test_a_hidden_answer_stays_hidden(tmp_path: Path) -> None:
-    path = written(formats.get("mmau", ItemFormat), tmp_path, item(""))
-    seldio.convert(path, tmp_path / "out.json", "ruenvaqa", allow_loss="all")
-    assert answers(formats.get("ruenvaqa", ItemFormat), tmp_path / "out.json") == [None]
-
-
 @pytest.mark.parametrize("format", [*TEXTS, *LETTERS], ids=lambda format: format.name)
-def test_a_repair_writes_the_form_and_nothing_else(format: ItemFormat, tmp_path: Path) -> None:
+def test_an_answer_in_the_other_form_is_an_error_and_its_repair_writes_nothing_else(
+    format: ItemFormat, tmp_path: Path
+) -> None:
     own, other = (["cat", "dog"], ["B", "dog"]) if format.answers == "text" else (["B", "A"], ["cat", "A"])
     right, wrong = ([item(answer, id=str(n)) for n, answer in enumerate(some, 1)] for some in (own, other))
     path = written(format, tmp_path, *wrong)
     before = path.read_bytes()
+    [finding] = [each for each in validate(path, format=format.name).findings if each.code in FORMS]
+    code = "QAI121" if format.answers == "text" else "QAI128"
+    assert (finding.code, finding.severity) == (code, "warning" if format.letters else "error")  # seldio reads both
+    assert ("write B: " if format.answers == "letter" else 'write "cat": ') in (finding.hint or "")
     seldio.validate(path, format=format.name, fix=True)
     if format.answers == "text":
         assert path.read_bytes() == before  # a guess is not safe; that a text is an option's is none
@@ -193,19 +169,6 @@ def test_what_may_mean_two_options_stays(tmp_path: Path) -> None:
     assert ["dog", "C"] == answers(inspect, path)
     [left] = [finding for finding in report.findings if finding.code in FORMS]
     assert (False, "write A or B: ") == (left.fixable, (left.hint or "")[:14])
-
-
-def test_options_behind_z_are_named_by_numbers(tmp_path: Path) -> None:
-    options = [f"sound {number}" for number in range(27)]
-    inspect, own = (formats.get(name, ItemFormat) for name in ("inspect", "items"))
-    written(own, tmp_path, item("sound 26", options=options))
-    path = written(inspect, tmp_path, item("sound 26", options=options))
-    assert "QAI104" not in codes(path)
-    seldio.validate(path, format="inspect", fix=True)
-    assert ["1"] == answers(inspect, path)
-    assert not FORMS & codes(path)
-    seldio.convert(path, tmp_path / "mmar.jsonl", "mmar", allow_loss="all")
-    assert ["sound 26"] == answers(formats.get("mmar", ItemFormat), tmp_path / "mmar.jsonl")
 
 
 def test_a_file_with_a_record_that_cannot_be_read_stays(tmp_path: Path) -> None:
@@ -237,7 +200,6 @@ def test_a_numeral_as_text_stays_text(format: ItemFormat, data: st.DataObject) -
     audio = ["dataset/v0/3.wav"] if format.name == "jasco" else ["3.wav"]
     given = Item.model_validate({"id": "3", "audio": audio, "question": "3", **values, **more})
     reading = format.read(format.write([given]), f"x{format.suffix}", raise_errors)
-    assert reading is not None
     [row] = reading.rows
     kept = {field: getattr(given, field) for field in own if field in format.carries and format.name != "jasco"}
     assert kept == {field: getattr(row, field) for field in kept}
@@ -256,21 +218,7 @@ def test_ids_of_spatialsoundqa_may_be_whole_numbers(tmp_path: Path) -> None:
     assert path.read_bytes() == (tmp_path / "back.json").read_bytes()  # numbers are numbers, numerals text
 
 
-@pytest.mark.parametrize("id", ["0", "007", "q1", "-1"])
-def test_an_id_that_is_text_is_no_number_in_spatialsoundqa(tmp_path: Path, id: str) -> None:
-    path = written(formats.get("items", ItemFormat), tmp_path, item("dog", id=id, options=None))
-    seldio.convert(path, tmp_path / "out.json", "spatialsoundqa")
-    assert [id] == [each["question_id"] for each in json.loads((tmp_path / "out.json").read_text())]
-
-
 def test_what_is_to_be_written_for_a_cyrillic_letter_has_the_form(tmp_path: Path) -> None:
     for name, hint in (("mmau", 'write "cat"'), ("ruenvaqa", "write B")):
         path = written(formats.get(name, ItemFormat), tmp_path, item("В"))
         assert hint in [finding.hint for finding in validate(path).findings if finding.code == "QAI104"]
-
-
-def test_options_that_look_alike_are_told_apart(tmp_path: Path) -> None:
-    path = written(formats.get("mmar", ItemFormat), tmp_path, item("кот", options=["кот", "кoт", "Кот"]))
-    [finding] = [each for each in validate(path, format="mmar").findings if each.code == "QAI103"]
-    expected = 'option "кoт" looks like option A, but has a Latin Small Letter O for a Cyrillic Small Letter O'
-    assert expected == finding.message

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import os
 import re
@@ -15,13 +14,11 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
-from commands import shown_contents
+from commands import invoke, laid, shown_contents
 from test_files import make_tar, tar_info
 
-from seldio.cli import main
 from seldio.data import export
 from seldio.errors import SeldioError, UsageError
 from seldio.files import atomic_write, make_folder, many_files, write_bytes, writing
@@ -36,15 +33,8 @@ SHARD = "data/train-00000-of-00001"
 
 def seldio(*arguments: object) -> tuple[int, str]:
     """The exit code of a command, and what it says."""
-    said = io.StringIO()
-    with (
-        patch.object(sys, "argv", ["seldio", *map(str, arguments)]),
-        contextlib.redirect_stdout(said), contextlib.redirect_stderr(said),
-        pytest.raises(SystemExit) as stop,
-    ):  # fmt: skip
-        main()
-    code = stop.value.code
-    return code if isinstance(code, int) else 0, said.getvalue()
+    done = invoke(*arguments)
+    return done.exit_code, done.output
 
 
 @pytest.fixture(scope="module")
@@ -168,9 +158,7 @@ def test_a_manifest_that_leads_out(finished: bool, tree: Path, outside: Path, tm
 def test_files_of_the_user_are_not_replaced(finished: bool, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     forge(out, {"other/LICENSE": "another", "thesis.tex": "months"}, finished=finished)
-    (out / "thesis.tex").write_text("years")
-    (out / "notes.txt").write_text("weeks")
-    write_bytes(out / "other/LICENSE", b"mine", out)
+    laid(out, {"thesis.tex": "years", "notes.txt": "weeks", "other/LICENSE": "mine"})
     code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")
     assert 2 == code, said
     assert "2 files in the way" in said
@@ -186,10 +174,7 @@ def test_files_of_the_user_are_not_replaced(finished: bool, tree: Path, tmp_path
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"seldio_export": 2}', '{"name": "my extension"}', "[" * 10**5])
 def test_only_a_manifest_makes_a_folder_an_export(text: str, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    (out / ".seldio-export").mkdir(parents=True)
-    (out / ".seldio-export/seldio-parts.json").write_text('{"seldio_parts": 2}')
-    (out / "labels").mkdir()
-    (out / "labels/mine.csv").write_text("0,1,0,10,0\n")
+    laid(out, {".seldio-export/seldio-parts.json": '{"seldio_parts": 2}', "labels/mine.csv": "0,1,0,10,0\n"})
     if text:
         (out / "manifest.json").write_text(text)
     code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")

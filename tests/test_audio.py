@@ -11,13 +11,13 @@ import threading
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
+from commands import laid
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +26,7 @@ from seldio.catalogues.trees import read_tree
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import open_source
 from seldio.files.entries import plain_file
-from seldio.findings import Finding, Sink, raise_errors
+from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.media import recording as recordings
 from seldio.media.audio import BLOCK, NotAudio, probe, probe_entry, read_header
 from seldio.media.recording import Recording
@@ -35,7 +35,6 @@ from seldio.rules.audio import SurveyedSound, TreeFile, check_recordings, check_
 from seldio.rules.collection import Collection
 
 SUBTYPES = ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"]
-unix = pytest.mark.skipif(os.name == "nt", reason="named pipes and fork")
 
 
 def noise(seconds: float = 1.0, channels: int = 4, rate: int = 24_000, seed: int = 0) -> Any:
@@ -43,21 +42,11 @@ def noise(seconds: float = 1.0, channels: int = 4, rate: int = 24_000, seed: int
 
 
 def sound(data: Any = None, rate: int = 24_000, **more: Any) -> bytes:
-    """A file with *data*, shape (frames, channels)."""
-    return written(data, rate, **more) if data is not None else usual(rate, **more)
-
-
-def written(data: Any, rate: int, **more: Any) -> bytes:
+    """A file with *data*, shape (frames, channels); with a second of noise by default."""
     stream = io.BytesIO()
     options = {"format": "WAV", "subtype": "PCM_16"} | more
-    soundfile.write(stream, data, rate, **options)
+    soundfile.write(stream, noise() if data is None else data, rate, **options)
     return stream.getvalue()
-
-
-@cache
-def usual(rate: int, **more: Any) -> bytes:
-    """A second of noise, which most tests begin with."""
-    return written(noise(), rate, **more)
 
 
 def chunk(name: bytes, body: bytes, order: str = "<") -> bytes:
@@ -65,7 +54,6 @@ def chunk(name: bytes, body: bytes, order: str = "<") -> bytes:
 
 
 def wav(body: bytes, tag: int, channels: int, bits: int, before: bytes = b"", after: bytes = b"") -> bytes:
-    """A WAV file made by hand."""
     block = channels * bits // 8
     format = struct.pack("<HHIIHH", tag, channels, 24_000, 24_000 * block, block, bits)
     inside = b"WAVE" + chunk(b"fmt ", format) + before + chunk(b"data", body) + after
@@ -80,16 +68,7 @@ def saved(folder: Path, data: bytes, name: str = "a.wav") -> Path:
 
 
 def by_soundfile(path: Path) -> Any:
-    """The whole sound as libsndfile gives it."""
     return soundfile.read(path, dtype="float32", always_2d=True)[0].T
-
-
-@pytest.mark.parametrize("format", ["WAV", "WAVEX", "RF64", "FLAC", "W64", "AIFF"])
-def test_headers(format: str) -> None:
-    found = probe(io.BytesIO(sound(format=format, subtype="PCM_24")))
-    assert (found.frames, found.rate, found.channels) == (24_000, 24_000, 4)
-    assert (found.subtype, found.container, found.missing, found.seconds) == ("PCM_24", format, 0, 1.0)
-    assert (found.header is not None) == (format in ("WAV", "WAVEX", "RF64"))
 
 
 @given(st.sampled_from(SUBTYPES), st.integers(1, 9), st.binary(max_size=5), st.integers(0, 40))
@@ -104,15 +83,6 @@ def test_the_header_is_what_was_written(subtype: str, channels: int, junk: bytes
     assert header.there == frames * channels * bits // 8
     assert header.rest - header.there in (0, 1)  # a pad byte
     assert header.promised == (header.there or None)
-
-
-@pytest.mark.parametrize("size", [0, 0xFFFFFFFF, 0xFFFFFFF0, 0x7FFFF000, 0x7FFFFFFF, 0x80000000])
-def test_lengths_that_are_left_open(size: int) -> None:
-    data = sound()
-    at = data.index(b"data") + 4
-    header = read_header(io.BytesIO(data[:at] + struct.pack("<I", size) + data[at + 4 :]))
-    assert header is not None
-    assert (header.promised, header.missing, header.there) == (None, 0, 192_000)
 
 
 def test_members_of_archives_are_not_unpacked_for_their_header(tmp_path: Path) -> None:
@@ -133,6 +103,15 @@ def test_members_of_archives_are_not_unpacked_for_their_header(tmp_path: Path) -
             if entry.size > 300_000:
                 with pytest.raises(InvalidData, match="SAF105"):
                     small.open()
+
+
+@pytest.mark.parametrize("size", [0, 0xFFFFFFFF, 0xFFFFFFF0, 0x7FFFF000, 0x7FFFFFFF, 0x80000000])
+def test_lengths_that_are_left_open(size: int) -> None:
+    data = sound()
+    at = data.index(b"data") + 4
+    header = read_header(io.BytesIO(data[:at] + struct.pack("<I", size) + data[at + 4 :]))
+    assert header is not None
+    assert (header.promised, header.missing, header.there) == (None, 0, 192_000)
 
 
 @given(data=st.binary(max_size=400), subtype=st.sampled_from(SUBTYPES), channels=st.integers(1, 5),
@@ -221,16 +200,6 @@ def test_pickled_and_used_by_many(format: str, tmp_path: Path) -> None:
     assert threading.active_count() >= 1
 
 
-def test_members_of_archives_through_a_stream(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
-        archive.writestr("a.wav", sound())
-    saved(tmp_path, sound())
-    with open_source(tmp_path / "x.zip", raise_errors) as source:
-        recording = Recording(source.entries[0])
-        np.testing.assert_array_equal(recording.read(7, 100), by_soundfile(tmp_path / "a.wav")[:, 7:107])
-        np.testing.assert_array_equal(pickle.loads(pickle.dumps(recording)).read(7, 100), recording.read(7, 100))
-
-
 def test_a_file_that_shrinks_does_not_kill_the_process(tmp_path: Path) -> None:
     path = saved(tmp_path, sound(noise(5.0)))
     recording = Recording(path)
@@ -240,7 +209,7 @@ def test_a_file_that_shrinks_does_not_kill_the_process(tmp_path: Path) -> None:
         recording.read(100_000, 10)
 
 
-@unix
+@pytest.mark.skipif(os.name == "nt", reason="named pipes")
 def test_pipes_and_folders_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.wav")
     for path in (tmp_path / "a.wav", tmp_path):
@@ -272,42 +241,23 @@ def test_a_header_that_promises_terabytes_takes_no_memory(tmp_path: Path) -> Non
     assert Recording(path).read(0, 1_000).shape == (4, 1_000)
 
 
-def test_odd_files_of_others(shared: Path) -> None:
-    folders = [shared / "corpora/wav-hound", shared / "corpora/generated/media", shared / "data"]
-    paths = [path for folder in folders for path in sorted(folder.rglob("*.wav"))]
-    assert len(paths) >= 45
-    for path in paths:
-        try:
-            found = Recording(path).read()
-        except NotAudio:
-            with pytest.raises((soundfile.LibsndfileError, ZeroDivisionError)):
-                by_soundfile(path)
-        else:
-            np.testing.assert_array_equal(found, by_soundfile(path))
-
-
 #: A name that no recording of STARSS23 has, of which it is known how long they are.
 FOA = "foa_dev/dev-train-tau/fold3_room4_mix002.wav"
 MIC = FOA.replace("foa", "mic")
 LABELS = FOA.replace("foa", "metadata").replace(".wav", ".csv")
 
 
-def tree(root: Path, files: dict[str, bytes]) -> Path:
-    for name, data in files.items():
-        saved(root, data, name)
-    return root
+#: What is said of recordings that are read all the same.
+MILDER = ("samples instead of", "has no length", "the last sample frame has only")
 
 
 def found(path: Path) -> list[Finding]:
     findings = [finding for finding in validate(path).findings if finding.code.startswith("AUD")]
     for finding in findings:
-        assert finding.severity is CATALOGUE[finding.code].severity
+        milder = any(words in finding.message for words in MILDER)
+        assert finding.severity is (Severity.WARNING if milder else CATALOGUE[finding.code].severity)
         assert "\n" not in finding.message + (finding.hint or "")
     return findings
-
-
-def told(path: Path) -> list[tuple[str, str]]:
-    return [(finding.code, finding.message) for finding in found(path)]
 
 
 def codes(path: Path) -> list[str]:
@@ -336,19 +286,11 @@ GOOD = {
 
 @pytest.mark.parametrize("what", GOOD)
 def test_recordings_as_they_should_be(what: str, tmp_path: Path) -> None:
-    assert told(tree(tmp_path, GOOD[what])) == []
-
-
-def shortened(data: bytes) -> bytes:
-    return data[: int(0.65 * len(data))]
-
-
-def between_pages(data: bytes) -> bytes:
-    return data[: data.rindex(b"OggS")]
+    assert found(laid(tmp_path, GOOD[what])) == []
 
 
 WHOLE = sound(noise(2.0))
-OPEN = WHOLE[:40] + b"\xff\xff\xff\xff" + WHOLE[44:]
+OGG = sound(noise(7.0), format="OGG", subtype="VORBIS")
 BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "a page": ("AUD101", "Format not recognised (it begins with <!DOCTYPE ht)", {FOA: b"<!DOCTYPE html><html></html>"}),
     "half a header": ("AUD101", "cannot be read as audio", {FOA: WHOLE[:30]}),
@@ -358,19 +300,15 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "never completed": ("AUD101", "never completed, and 384,000 bytes", {FOA: WHOLE[:40] + bytes(4) + WHOLE[44:]}),
     "cut off": ("AUD102", "ends at 1.000 s: 192,000 bytes of sound are missing", {FOA: WHOLE[: 44 + 192_000]}),
     "cut off, AIFF": ("AUD102", "1,000 bytes", {"a.aiff": sound(format="AIFF")[:-1_000]}),
-    "cut off, Vorbis": (
-        "AUD102", "its last Ogg page is missing", {"a.ogg": shortened(sound(noise(7.0), format="OGG", subtype="VORBIS"))},
-    ),
-    "cut off between pages": (
-        "AUD102", "its last Ogg page is missing", {"a.ogg": between_pages(sound(noise(7.0), format="OGG", subtype="VORBIS"))},
-    ),
+    "cut off, Vorbis": ("AUD102", "its last Ogg page is missing", {"a.ogg": OGG[: int(0.65 * len(OGG))]}),
+    "cut off between pages": ("AUD102", "its last Ogg page is missing", {"a.ogg": OGG[: OGG.rindex(b"OggS")]}),
     "cut off, RF64": ("AUD102", "1,000 bytes", {FOA: sound(format="RF64")[:-1_000]}),
-    "FLAC": ("AUD103", "contains FLAC, but its suffix is .wav", {FOA: sound(format="FLAC")}),
+    "FLAC": ("AUD101", "contains FLAC, but its suffix is .wav", {FOA: sound(format="FLAC")}),
     "48 kHz": ("AUD104", "has a rate of 48,000 Hz instead of 24,000 Hz", {FOA: sound(rate=48_000)}),
     "24 kHz in 2019": ("AUD104", "instead of 48,000 Hz", {"mic_dev/split1_ir0_ov1_1.wav": sound()}),
     "2 GHz": ("AUD104", "an impossible rate of 2,147,483,647 Hz", {"a.wav": WHOLE[:24] + b"\xff\xff\xff\x7f" + WHOLE[28:]}),
     "mono": ("AUD105", "has 1 channel, but FOA has 4", {FOA: sound(noise(1.0, 1))}),
-    "floats": ("AUD106", "has FLOAT samples instead of PCM_16", {FOA: sound(subtype="FLOAT")}),
+    "floats": ("AUD104", "has FLOAT samples instead of PCM_16", {FOA: sound(subtype="FLOAT")}),
     "labels behind the end": (
         "AUD107", "frame 10 begins at 1 s, but fold3_room4_mix002.wav ends at 1.000 s: 2 rows past its end",
         {FOA: sound(), LABELS: b"9,1,0,-50,30,200\n10,1,0,-50,30,200\n11,1,0,-50,30,200\n"},
@@ -379,8 +317,8 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
         "AUD108", "ends at 1.000 s (24,000 samples), but its MIC recording at 0.999 s (23,976)",
         {FOA: sound(), MIC: sound(noise(0.999, seed=1))},
     ),
-    "an open length": ("AUD109", "has no length", {FOA: OPEN}),
-    "half a frame": ("AUD109", "the last sample frame has only 6 of 8 bytes", {
+    "an open length": ("AUD102", "has no length", {FOA: WHOLE[:40] + b"\xff\xff\xff\xff" + WHOLE[44:]}),
+    "half a frame": ("AUD102", "the last sample frame has only 6 of 8 bytes", {
         FOA: wav(bytes(range(1, 251)) + bytes(44), 1, 4, 16)}),
     "shorter than all of its split": (
         "AUD111", "has 10 s, but recordings of dev-train-tau have about 40 s to 540 s",
@@ -400,43 +338,20 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
 @pytest.mark.parametrize("what", BAD)
 def test_recordings_that_are_wrong(what: str, tmp_path: Path) -> None:
     code, message, files = BAD[what]
-    [finding] = found(tree(tmp_path, files))
+    [finding] = found(laid(tmp_path, files))
     assert finding.code == code
     assert message in finding.message
     assert finding.hint
 
 
-@pytest.mark.parametrize("kind", ["file", "zip", "tree from above"])
-def test_recordings_alone_and_in_archives(kind: str, tmp_path: Path) -> None:
-    root = tree(tmp_path / "set", {FOA: sound(noise(9.0, 1))[:-480], MIC: sound(rate=48_000)})
-    if kind == "zip":
-        with zipfile.ZipFile(tmp_path / "set.zip", "w") as archive:
-            for name in (FOA, MIC):
-                archive.write(root / name, name)
-        root = tmp_path / "set.zip"
-    path = root / FOA if kind == "file" else root
-    wanted = ["AUD102", "AUD105"] + ([] if kind == "file" else ["AUD104"])
-    assert codes(path) == wanted
-    assert validate(path).files == len(wanted) - 1
-
-
 def test_what_a_folder_shares_is_said_once(tmp_path: Path) -> None:
     names = [FOA.replace("002", f"01{number}") for number in (1, 4, 5, 6)]
-    root = tree(tmp_path, dict.fromkeys(names, sound(rate=48_000)))
+    root = laid(tmp_path, dict.fromkeys(names, sound(rate=48_000)))
     [finding] = found(root)
     assert finding.message.startswith("all 4 recordings in the folder have a rate of 48,000 Hz instead of 24,000 Hz")
     assert finding.path == f"{root}/foa_dev/dev-train-tau"
     saved(tmp_path, sound(), names[0])
     assert codes(root) == ["AUD104"] * 3
-
-
-def test_recordings_of_questions_are_left_to_the_questions(tmp_path: Path) -> None:
-    line = b'{"id": "1", "audio": ["a.wav"], "question": "When?", "answer": "now", "task": "x"}\n'
-    report = validate(tree(tmp_path, {"items.jsonl": line, "a.wav": WHOLE[:-8]}))
-    assert [finding.code for finding in report.findings] == ["QAI303"]
-    assert report.files == 1
-    saved(tmp_path, WHOLE[:-8], FOA)
-    assert codes(tmp_path) == ["AUD102"] * 2  # a data set with questions beside it is looked at whole
 
 
 def test_no_recording_is_read_behind_its_header(tmp_path: Path) -> None:
@@ -460,8 +375,15 @@ def test_odd_files_end_in_findings(shared: Path) -> None:
         for path in sorted(folder.rglob("*.wav")):
             for finding in validate(path).findings:
                 assert finding.code.startswith(("AUD1", "SAF")), finding
-    wanted = {"zero_rate": "AUD101", "data_size_ffffffff": "AUD109", "data_size_zero": "AUD101", "huge_rate": "AUD104",
-              "odd_block": "AUD109", "truncated_data": "AUD102", "png": "AUD101", "empty": "AUD101"}  # fmt: skip
+            try:
+                samples = Recording(path).read()
+            except NotAudio:
+                with pytest.raises((soundfile.LibsndfileError, ZeroDivisionError)):
+                    by_soundfile(path)
+            else:
+                np.testing.assert_array_equal(samples, by_soundfile(path))
+    wanted = {"zero_rate": "AUD101", "data_size_ffffffff": "AUD102", "data_size_zero": "AUD101", "huge_rate": "AUD104",
+              "odd_block": "AUD102", "truncated_data": "AUD102", "png": "AUD101", "empty": "AUD101"}  # fmt: skip
     for name, code in wanted.items():
         assert codes(shared / f"corpora/generated/media/{name}.wav") == [code], name
 
@@ -492,7 +414,6 @@ def put(channel: Any, value: Any, part: slice = slice(None)) -> Callable[[Any], 
 
 
 def quiet(decibels: float, burst: float = 0.0) -> Any:
-    """Noise in four channels with a short event."""
     made = 10 ** (decibels / 20) * np.random.default_rng(5).standard_normal((48_000, 4))
     made[20_000:20_480] += burst * noise(0.02)
     return made
@@ -550,11 +471,11 @@ def test_the_same_recording_under_two_names(tmp_path: Path) -> None:
         other: sound(noise(seed=2)),
         other.replace("foa", "mic"): sound(noise(seed=3)),
     }
-    deep = listened(tree(tmp_path / "a", files))
+    deep = listened(laid(tmp_path / "a", files))
     assert [finding.code for finding in deep] == ["AUD207"]
     assert deep[0].path.endswith(MIC)
     assert FOA in deep[0].message
-    silent = listened(tree(tmp_path / "b", dict.fromkeys(("a.wav", "b.wav"), sound(np.zeros((9, 1))))))
+    silent = listened(laid(tmp_path / "b", dict.fromkeys(("a.wav", "b.wav"), sound(np.zeros((9, 1))))))
     assert [finding.code for finding in silent] == ["AUD201"] * 2
 
 
@@ -566,10 +487,3 @@ def listened(root: Path) -> list[Finding]:
             Collection(source.path, source.kind, source.entries, []), read_tree(names), every.append, deep=True
         )
     return every
-
-
-def test_every_rule_is_tried() -> None:
-    tried = (
-        {code for code, _, _ in BAD.values()} | {code for codes, _, _ in SOUNDS.values() for code in codes} | {"AUD207"}
-    )
-    assert {code for code in CATALOGUE if code.startswith(("AUD1", "AUD2"))} == tried

@@ -97,13 +97,11 @@ def depending(number: int, on: int | str) -> str:
 
 
 def tasks(count: int) -> bytes:
-    """Recordings of Label Studio, each with one region."""
     document = json.loads((CASES / "formats/label-studio/kitchen_4.json").read_bytes())
     return json.dumps(document + [numbered(document[0], number) for number in range(count)]).encode()
 
 
 def options(count: int, *, alike: bool = False) -> bytes:
-    """A question with that many options."""
     texts = [f"option {number * (not alike)}" for number in range(count)]
     return json.dumps({"id": "a", "question": "b", "options": texts, "answer": texts[-1]}).encode() + b"\n"
 

@@ -13,9 +13,8 @@ import yaml
 from commands import invoke
 
 import seldio
-from seldio.challenge import Packaged, keys_of
+from seldio.challenge import Packaged
 from seldio.errors import LossError, SeldioError, UsageError
-from seldio.findings import Severity
 from seldio.rules.package import FILL_IN, RESULTS
 from seldio.schemas import SCHEMAS
 from seldio.synth.tree import write_demo
@@ -42,14 +41,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def filled(template: str) -> str:
-    """A template in which somebody has written something everywhere."""
     for number in ("total_parameters", *RESULTS):
         template = template.replace(f"{number}: {FILL_IN}", f"{number}: !!null")
     return template.replace(FILL_IN, "something")
 
 
 def pack(**options: object) -> Packaged:
-    """Pack the outputs of *here*, with a meta file that was begun and filled in."""
     given = {"year": 2023, "label": LABEL, **options}
     begun = Path(f"{LABEL}.meta.yaml")
     if not begun.exists():
@@ -58,7 +55,7 @@ def pack(**options: object) -> Packaged:
     return seldio.package("output", "x.zip", **given)  # type: ignore[arg-type]
 
 
-def test_a_package_has_the_folders_of_its_year_and_is_clean(here: Path) -> None:
+def test_a_package_has_the_folders_of_its_year_is_clean_and_the_same_again(here: Path) -> None:
     Path("report.pdf").write_bytes(b"%PDF-1.7")
 
     done = pack(reference="mix001..mix003", technical_report="report.pdf")
@@ -75,15 +72,10 @@ def test_a_package_has_the_folders_of_its_year_and_is_clean(here: Path) -> None:
             assert packed.read(f"task3/{LABEL}/{LABEL}/{clip}.csv").decode() == rows
         assert packed.read(f"task3/{LABEL}/{LABEL}.meta.yaml") == Path(f"{LABEL}.meta.yaml").read_bytes()
     assert not seldio.validate("x.zip", reference="mix001..mix003").findings
-
-
-def test_the_same_outputs_give_the_same_bytes(here: Path) -> None:
-    assert pack().complete
     before = Path("x.zip").read_bytes()
     for file in here.rglob("*.csv"):
         os.utime(file, (0, 0))
-
-    assert pack().complete
+    pack(reference="mix001..mix003", technical_report="report.pdf")
     assert Path("x.zip").read_bytes() == before
 
 
@@ -121,7 +113,7 @@ def test_a_meta_file_is_begun_and_never_overwritten(here: Path) -> None:
     assert done.systems[0].template
     begun = Path(f"{LABEL}.meta.yaml").read_text()
     assert yaml.safe_load(begun)["submission"]["label"] == LABEL
-    assert {finding.code for finding in done.report} == {"SUB216", "SUB226"}
+    assert {finding.code for finding in done.report} == {"SUB216", "SUB217"}
     Path(f"{LABEL}.meta.yaml").write_text(begun + "# mine\n")
     assert seldio.package("output", "x.zip", year=2023, label=LABEL).written == ()
     assert Path(f"{LABEL}.meta.yaml").read_text() == begun + "# mine\n"
@@ -195,23 +187,10 @@ def test_a_wrong_label_is_refused(here: Path, label: str, said: str) -> None:
     assert [file.name for file in here.iterdir()] == ["output"]
 
 
-def test_a_meta_file_of_another_system_is_found(here: Path) -> None:
-    pack()
-    other = Path(f"{LABEL}.meta.yaml").read_text().replace(LABEL, "Politis_TAU_task3b_1")
-    Path("other.yaml").write_text(other)
-
-    done = pack(meta="other.yaml")
-
-    assert not done.complete
-    assert [(one.code, one.path, one.line) for one in done.report if one.severity is Severity.ERROR] == [
-        ("SUB206", "other.yaml", 3)
-    ]
-
-
 @pytest.mark.parametrize(
     ("suffix", "text"),
-    [("csv", "hello world\n"), ("txt", "hello\nworld\n"), ("csv", "a,b\n"), ("json", '{"a": 1}\n'), ("txt", "\0\1")],
-)  # fmt: skip
+    [("csv", "hello world\n"), ("json", '{"a": 1}\n'), ("txt", "\0\1")],
+)
 def test_a_file_that_cannot_be_read_gets_no_empty_one_in_its_place(here: Path, suffix: str, text: str) -> None:
     pack()
     Path("x.zip").unlink()
@@ -224,18 +203,6 @@ def test_a_file_that_cannot_be_read_gets_no_empty_one_in_its_place(here: Path, s
 
     assert f"mix004.{suffix}" in said
     assert not Path("x.zip").exists()
-
-
-@pytest.mark.parametrize("year", [2022, 2023, 2024])
-def test_each_year_has_a_format_and_a_profile(year: int) -> None:
-    from seldio.formats import get
-    from seldio.scores.seld.profiles import get as profile
-
-    keys = keys_of(year)
-
-    assert get(keys.format).role == "submission"
-    assert year in profile(keys.profile).years
-    assert set(keys.results.values()) <= set(profile(keys.profile).names)
 
 
 @pytest.mark.parametrize("out", ["output/x.zip", "x.txt", "meta.zip"])
@@ -255,7 +222,7 @@ def test_the_command_ends_with_what_it_found(here: Path) -> None:
 
     code, printed = run("--reference", "mix001..mix004")
     assert code == 1
-    assert "SUB226 error" in printed
+    assert "SUB217 error" in printed
     assert "x.zip not written for 1 error" in printed
     begun = Path(f"{LABEL}.meta.yaml")
     begun.write_text(filled(begun.read_text()))

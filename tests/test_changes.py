@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import contents, laid
 from effort import some
 
 import seldio
@@ -20,7 +21,6 @@ from seldio.formats.label_csv import Dialect
 
 Row = list[str]
 Rows = list[Row]
-Files = dict[str, Rows]
 
 
 def fields(dialect: str) -> list[str]:
@@ -29,12 +29,12 @@ def fields(dialect: str) -> list[str]:
     return [part.field for part in found.columns]
 
 
+def text(rows: Rows, end: str = "\n") -> bytes:
+    return "".join(",".join(row) + end for row in rows).encode()
+
+
 def written(folder: Path, files: Mapping[str, Rows | bytes]) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, rows in files.items():
-        data = rows if isinstance(rows, bytes) else "".join(",".join(row) + "\n" for row in rows).encode()
-        (folder / name).write_bytes(data)
-    return folder
+    return laid(folder, {name: rows if isinstance(rows, bytes) else text(rows) for name, rows in files.items()})
 
 
 def judged(folder: Path, dialect: str | None, unsafe: bool = True) -> tuple[list[Finding], dict[str, bytes]]:
@@ -67,10 +67,6 @@ NAMES = ["speech", "dog", "clapping", "telephone", "laughter", "door", "music", 
 Change = Callable[[dict[str, float], int], Mapping[str, Any]]
 
 
-def text(rows: Rows, end: str = "\n") -> bytes:
-    return "".join(",".join(row) + end for row in rows).encode()
-
-
 def cells(row: Mapping[str, Any], dialect: str) -> Row:
     return [f"{row[field]:g}" if isinstance(row[field], float) else str(row[field]) for field in fields(dialect)]
 
@@ -90,9 +86,8 @@ OF_ROWS: dict[str, tuple[Change, str, str]] = {
     "frames in seconds": (lambda r, _: {**r, "frame": r["frame"] / 10}, "LAB316", "unsafe"),
     "frame and class": (lambda r, _: {**r, "frame": r["class_id"], "class_id": r["frame"]}, "LAB320", "unsafe"),
     "class names": (lambda r, _: {**r, "class_id": NAMES[int(r["class_id"])]}, "LAB317", ""),
-    "class names in Russian": (lambda r, _: {**r, "class_id": "говор" * int(r["class_id"] + 1)}, "LAB317", ""),
-    "a word processor": (lambda r, _: {**r, "azimuth": f"{r['azimuth']:g}".replace("-", "\u2212")}, "SYN138", "safe"),
-    "degree signs": (lambda r, _: {**r, "elevation": f"{r['elevation']}°"}, "SYN138", "safe"),
+    "a word processor": (lambda r, _: {**r, "azimuth": f"{r['azimuth']:g}".replace("-", "\u2212")}, "SYN131", "safe"),
+    "degree signs": (lambda r, _: {**r, "elevation": f"{r['elevation']}°"}, "SYN131", "safe"),
     "decimal commas": (decimals, "SYN125", "unsafe"),
     "mixed": (lambda r, _: dict(r, azimuth=f'"{r["azimuth"]},0"', elevation=f"{r['elevation']}.0"), "SYN125", "unsafe"),
     "zeros": (lambda r, _: dict.fromkeys(r, 0), "LAB315", ""),
@@ -110,20 +105,15 @@ DIALECTS = ("starss23", "starss22", "dcase2023-submission")
 
 @pytest.mark.parametrize(("what", "named"), some(itertools.product([*OF_ROWS, *OF_TEXT], [False, True]), 3))
 def test_the_format_names_a_change_and_undoes_what_is_certain(what: str, named: bool, tmp_path: Path) -> None:
-    place = ([*OF_ROWS, *OF_TEXT].index(what) + named) % len(DIALECTS)
-    dialect = DIALECTS[place]
-    code, option = (OF_ROWS.get(what) or OF_TEXT[what])[1:]
+    dialect = DIALECTS[([*OF_ROWS, *OF_TEXT].index(what) + named) % len(DIALECTS)]
+    change, code, option = OF_ROWS.get(what) or OF_TEXT[what]
     meant = {f"mix{k:03}.csv": [cells(row, dialect) for row in scene] for k, scene in enumerate(SCENES)}
-    if what in OF_ROWS:
-        change = OF_ROWS[what][0]
-        files: dict[str, Any] = {
-            f"mix{k:03}.csv": [cells(change(row, n), dialect) for n, row in enumerate(scene)]
-            for k, scene in enumerate(SCENES)
-        }
-    else:
-        files = {name: OF_TEXT[what][0](rows) for name, rows in meant.items()}
-    folder = written(tmp_path / "set", files)
-    before = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    files: dict[str, Any] = {}
+    for name, scene in zip(meant, SCENES, strict=True):
+        changed = [change(row, n) for n, row in enumerate(scene)] if what in OF_ROWS else []
+        files[name] = [cells(row, dialect) for row in changed] or change(meant[name])
+    folder = written(tmp_path, files)
+    before = contents(folder)
     format = dialect if named or option else None
     found, after = judged(folder, format)
     assert {one.code for one in found} - {"SYN902"} == {code}
@@ -142,60 +132,8 @@ def test_the_format_names_a_change_and_undoes_what_is_certain(what: str, named: 
         }
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_radians_are_certain_in_many_rows_alone(dialect: str, tmp_path: Path) -> None:
-    change = OF_ROWS["radians"][0]
-    few = written(tmp_path / "few", {"mix001.csv": [cells(change(row, 0), dialect) for row in SCENES[0][40:43]]})
-    found, after = judged(few, dialect)
-    assert [(one.code, one.severity.value, one.fixable) for one in found] == [("LAB313", "error", False)]
-    assert after["mix001.csv"] == (few / "mix001.csv").read_bytes()
-    parts = [SCENES[n % 3][9 * n : 9 * n + 8] for n in range(20)]
-    many = {f"mix{n:03}.csv": [cells(change(row, 0), dialect) for row in part] for n, part in enumerate(parts)}
-    found, after = judged(written(tmp_path / "many", many), dialect)
-    assert [one.code for one in found] == ["LAB301"] * 20
-    assert list(map(values, after.values())) == [values(text([cells(r, dialect) for r in part])) for part in parts]
-
-
-def real_files(folder: Path, most: int = 8, rows: int = 10_000) -> Files:
-    paths = [path for path in sorted(folder.rglob("*.csv")) if path.stat().st_size]
-    chosen = paths[:: max(1, len(paths) // most)][:most]
-    lines = {path.name: dict.fromkeys(path.read_text().splitlines()[:rows]) for path in chosen}
-    return {name: [line.split(",") for line in each] for name, each in lines.items()}
-
-
 def azimuths(change: Callable[[int], int]) -> Callable[[Row], Row]:
     return lambda row: [*row[:3], str(change(int(float(row[3])))), *row[4:]]
-
-
-#: What is done to each row of all files; the finding, and whether it is undone.
-OF_REAL_ROWS: dict[str, tuple[Callable[[Row], Row], str, bool]] = {
-    "0 to 360": (azimuths(lambda azimuth: azimuth % 360), "LAB303", True),
-    "cast to uint8": (azimuths(lambda azimuth: azimuth % 256), "LAB303", False),
-    "doubled": (azimuths(lambda azimuth: 2 * azimuth), "LAB103", False),
-    "turned by 90": (azimuths(lambda azimuth: azimuth + 90), "LAB103", False),
-    "gradians": (azimuths(lambda azimuth: round(azimuth / 0.9)), "LAB103", False),
-    "a confidence before": (lambda row: [f"{int(row[0]) * 37 % 1000 / 1001:.4f}", *row], "SYN145", False),
-}
-LABELS = ("starss22-labels/metadata_dev", "tau-nigens2020-labels", "spatialscaper-labels")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("what", "labels"), some(itertools.product(OF_REAL_ROWS, LABELS), 2))
-def test_real_labels_keep_what_they_mean(shared: Path, tmp_path: Path, labels: str, what: str) -> None:
-    files = real_files(shared / "data" / labels)
-    change, code, undone = OF_REAL_ROWS[what]
-    folder = written(tmp_path, {name: [change(row) for row in rows] for name, rows in files.items()})
-    found, after = judged(folder, None)
-    assert code in {one.code for one in found}
-    if undone:
-        assert {name: values(data) for name, data in after.items()} == {n: values(text(r)) for n, r in files.items()}
-    else:
-        assert {name: data == (folder / name).read_bytes() for name, data in after.items()} == dict.fromkeys(
-            after, True
-        )
-
-
-REAL = (*LABELS, "dcase2020-predictions", "starss23-predictions/system-a-polar", "tau-sse2019-labels")
 
 
 #: Frame, class, azimuth, elevation, distance in centimetres.
@@ -272,14 +210,10 @@ OF_EVENTS: dict[str, tuple[Callable[[Event], Event], str]] = {
     "the predicted azimuths turned by 90°": (lambda e: (*e[:2], e[2] - 90, *e[3:]), "different axes"),
     "x and y exchanged": (lambda e: (*e[:2], 90 - e[2], *e[3:]), "clockwise from the left"),
     "the predicted classes 1 lower": (lambda e: (e[0], e[1] + 1, *e[2:]), "count classes from 1"),
-    "the predicted classes 1 higher": (lambda e: (e[0], e[1] - 1, *e[2:]), "count classes from 1"),
     "the predictions 2 s earlier": (lambda e: (e[0] + 20, *e[1:]), "shifted in time"),
     "the predictions 0.7 s later": (lambda e: (e[0] - 7, *e[1:]), "shifted in time"),
     "front and back swapped": (lambda e: (*e[:2], 180 - e[2], *e[3:]), "from the back"),
-    "the predicted angles read as radians": (
-        lambda e: (*e[:2], math.radians(e[2]), math.radians(e[3]), e[4]),
-        "degrees",
-    ),
+    "the predicted angles read as radians": (lambda e: (*e[:2], *map(math.radians, e[2:4]), e[4]), "degrees"),
 }
 PROFILES = ("dcase2023", "dcase2024-angles")
 
@@ -305,29 +239,25 @@ def test_a_reference_names_a_change_with_the_score_without_it(
     assert bad.notices[0].first
 
 
-@pytest.mark.parametrize("misses", [0.2, 0.95])
 @pytest.mark.parametrize("profile", ["dcase2023", "dcase2024"])
-def test_nothing_is_said_of_an_honest_system(truth: Path, tmp_path: Path, misses: float, profile: str) -> None:
+def test_nothing_is_said_of_an_honest_system(truth: Path, tmp_path: Path, profile: str) -> None:
     luck = np.random.default_rng(5)
     systems: dict[str, Callable[[Event], Event]] = {
         "good": lambda event: event,
         "weak": lambda event: (*event[:2], event[2] + luck.normal(0, 60), *event[3:]),
         "blind": lambda event: (*event[:2], luck.uniform(-180, 180), *event[3:]),
     }
-    for name, change in systems.items():
-        given = clips(tmp_path / name, system(change, misses), as_axes)
+    for name, misses in (("good", 0.2), ("good", 0.95), ("weak", 0.2), ("blind", 0.2), ("blind", 0.95)):
+        given = clips(tmp_path / f"{name}{misses}", system(systems[name], misses), as_axes)
         assert not causes(seldio.score(given, truth, profile=profile, format="dcase2024-output"))
+    confused = [[(event[0], 1, *event[2:]) for event in predicted(clip) if event[1] == 2] for clip in range(6)]
+    assert not causes(seldio.score(clips(tmp_path / "out", confused, as_angles), truth, format="sony-av-output"))
 
 
 def test_distances_in_another_unit(truth: Path, tmp_path: Path) -> None:
     far = clips(tmp_path / "far", system(lambda event: (*event[:4], event[4] * 100)), as_axes)
     (said,) = causes(seldio.score(far, truth, profile="dcase2024", format="dcase2024-output", force=True))
     assert said.startswith("with the predicted distances divided by 100 F would be")
-
-
-def test_one_class_taken_for_another_is_no_convention(truth: Path, tmp_path: Path) -> None:
-    confused = [[(event[0], 1, *event[2:]) for event in predicted(clip) if event[1] == 2] for clip in range(6)]
-    assert not causes(seldio.score(clips(tmp_path / "out", confused, as_angles), truth, format="sony-av-output"))
 
 
 def test_one_clip_is_not_enough_unless_all_of_it_agrees(tmp_path: Path) -> None:
@@ -384,20 +314,6 @@ def test_what_is_wrong_with_a_set_or_a_part_of_it_is_named(name: str, tmp_path: 
     events = [[change(clip, event) for event in predicted(clip)] for clip in range(24)]
     (said,) = causes(seldio.score(clips(tmp_path / "out", events, as_axes), truth, format="dcase2024-output"))
     assert re.search(expected, said), said
-
-
-@pytest.mark.slow
-def test_what_is_said_of_a_room_is_about_all_of_its_clips(tmp_path: Path) -> None:
-    truth = clips(tmp_path / "ref", [labelled(clip) for clip in range(150)], as_label)
-    mirror = mirrored_in(lambda clip: clip % 3 == 1)
-    given = [
-        [event if event[1] < clip % 4 else mirror(clip, event) for event in predicted(clip)] for clip in range(150)
-    ]
-    score = seldio.score(clips(tmp_path / "out", given, as_axes), truth, format="dcase2024-output")
-    (said,) = causes(score)
-    measured = next(row for row in score.table("rooms") if row[0] == "room 2")
-    names = [column.name for column in score.table("rooms").columns]
-    assert f" % in room 2, not {100 * measured[names.index('F')]:.1f} %" in said
 
 
 @pytest.mark.parametrize("step", [1, 5])
@@ -465,14 +381,6 @@ def test_faults_of_real_systems(real: Path, tmp_path: Path, folder: str) -> None
         assert [bool(re.search(text, one)) for one in said] == [True], (name, said)
 
 
-def test_real_labels_mirrored_in_ten_clips(real: Path, tmp_path: Path) -> None:
-    def fault(number: int, rows: Rows) -> Rows:
-        return [[*row[:3], str(-int(row[3])), *row[4:]] for row in rows] if number % 6 == 1 or number == 20 else rows
-
-    (said,) = causes(seldio.score(real / SYSTEMS[0], copied(real / "ref", tmp_path / "ref", fault)))
-    assert re.search(r"with the azimuth mirrored F would be \S+ % in at least \d clips", said), said
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", SYSTEMS)
 def test_nothing_is_said_of_parts_of_real_systems_and_weak_ones(real: Path, tmp_path: Path, folder: str) -> None:
@@ -502,10 +410,8 @@ def test_two_of_four_clips_that_are_turned_are_named(tmp_path: Path) -> None:
     ]
     given = clips(tmp_path / "out", events, as_axes)
     (said,) = causes(seldio.score(given, truth, format="dcase2024-output"))
-    assert said.startswith(
-        "with azimuths turned by 180° F would be 100.0 % in at least 2 clips (fold4_room1_mix003, fold4"
-    )
-    (found,) = (
-        one for one in seldio.validate(given, reference=truth, format="dcase2024-output") if one.code == "SUB120"
-    )
+    cause = "with azimuths turned by 180° F would be 100.0 % in at least 2 clips (fold4_room1_mix003, fold4"
+    assert said.startswith(cause)
+    report = seldio.validate(given, reference=truth, format="dcase2024-output")
+    (found,) = (one for one in report if one.code == "SUB120")
     assert found.message.partition(" F would")[0] == said.partition(" F would")[0]

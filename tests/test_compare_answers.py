@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
-import wave
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from commands import json_lines, records_of
 from scipy import stats
 
 import seldio
 from seldio.errors import DataError, UsageError
 from seldio.formats.qa_csv import INSTRUCTIONS
-from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval, WeakInterval
-from seldio.schema.qa import Item, Prediction
-from seldio.scores import choices, intervals
+from seldio.reports.tables import Column, Interval, ScoreReport
+from seldio.scores import intervals
 from seldio.scores.intervals import wilson
 
 
@@ -28,11 +27,6 @@ def test_wilson_by_hand() -> None:
     assert wilson(20, 20)[1] == 1
 
 
-def rows(path: Path, records: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
-    return path
-
-
 def question(number: int) -> dict[str, Any]:
     return {
         "id": f"q{number:02}", "audio": [f"{number // 2}.wav"], "task": ("count", "place")[number % 2],
@@ -41,13 +35,12 @@ def question(number: int) -> dict[str, Any]:
 
 
 def answers(path: Path, wrong: set[int], count: int = 20) -> Path:
-    """Predictions with the right option but for the questions *wrong*."""
-    return rows(path, [{"id": f"q{n:02}", "prediction": "right" if n in wrong else "left"} for n in range(count)])
+    return json_lines(path, [{"id": f"q{n:02}", "prediction": "right" if n in wrong else "left"} for n in range(count)])
 
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Path:
-    return rows(tmp_path / "questions.jsonl", [question(number) for number in range(20)])
+    return json_lines(tmp_path / "questions.jsonl", [question(number) for number in range(20)])
 
 
 def test_recordings_are_resampled_with_all_their_questions(asked: Path, tmp_path: Path) -> None:
@@ -59,7 +52,6 @@ def test_recordings_are_resampled_with_all_their_questions(asked: Path, tmp_path
     golden = stats.permutation_test((apart,), np.sum, permutation_type="samples", n_resamples=np.inf)
     assert report.table("tests").rows[0][1] == pytest.approx(golden.pvalue)
     difference = report.table("differences").rows[0][1]
-    assert isinstance(difference, Interval)
     assert difference.value == pytest.approx(0.3)
     led = seldio.compare([one, two], asked, lead="letter", intervals="bootstrap=200")
     assert led.table("tests").rows[0][0] == "two.jsonl − one.jsonl: letter"
@@ -71,9 +63,8 @@ def test_recordings_are_resampled_with_all_their_questions(asked: Path, tmp_path
 
 
 def test_one_number_has_one_interval(asked: Path, tmp_path: Path) -> None:
-    """Of one file, of several and in a score, of recordings with several questions and with one."""
     files = [answers(tmp_path / f"{name}.jsonl", wrong) for name, wrong in (("one", {0, 2, 5, 9}), ("two", {3}))]
-    own = rows(tmp_path / "own.jsonl", [question(number) | {"audio": [f"{number}.wav"]} for number in range(20)])
+    own = json_lines(tmp_path / "own.jsonl", [question(number) | {"audio": [f"{number}.wav"]} for number in range(20)])
     for questions in (asked, own):
         scored = seldio.score(files[0], questions).table("intervals")
         names = [column.name for column in scored.columns]
@@ -85,28 +76,6 @@ def test_one_number_has_one_interval(asked: Path, tmp_path: Path) -> None:
 
 def index(report: ScoreReport, name: str) -> int:
     return [column.name for column in report.table("overall").columns].index(name)
-
-
-@pytest.mark.slow
-def test_equally_good_systems_are_seldom_called_better(tmp_path: Path) -> None:
-    """40 recordings with 8 questions each, most of which a system has all right or all wrong: 22 pairs of equals."""
-    better, by_question = 0, 0
-    questions = [question(number) | {"audio": [f"{number // 8}.wav"]} for number in range(320)]
-    for seed in range(22):
-        luck = np.random.default_rng(seed)
-        wrong = []
-        for _ in range(2):
-            share = luck.beta(0.3, 0.3, 40).repeat(8)
-            wrong.append(set(np.flatnonzero(luck.random(320) < share).tolist()))
-        said = [
-            [{"id": f"q{n:02}", "prediction": "right" if n in each else "left"} for n in range(320)] for each in wrong
-        ]
-        report = seldio.compare(said, questions, intervals="bootstrap=1000")
-        better += report.table("tests").rows[0][-1] != "undecided"
-        discordant = len(wrong[0] - wrong[1]), len(wrong[1] - wrong[0])
-        by_question += stats.binomtest(discordant[0], sum(discordant)).pvalue < 0.05
-    assert by_question >= 6
-    assert better <= 2
 
 
 def test_missing_answers_and_strange_ones(asked: Path, tmp_path: Path) -> None:
@@ -121,7 +90,6 @@ def test_missing_answers_and_strange_ones(asked: Path, tmp_path: Path) -> None:
 
 
 def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
-    """Azimuths are right or wrong, intervals partly right: the permutation test decides."""
     asked, one, two = [], [], []
     for number in range(16):
         span = number % 2 == 0
@@ -135,16 +103,16 @@ def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
         })  # fmt: skip
         one.append({"qa_id": f"q{number}", "prediction": "From 1.5 s to 3.0 s." if span else "90 degrees"})
         two.append({"qa_id": f"q{number}", "prediction": "From 1.0 s to 3.0 s." if span else "90 degrees"})
-    files = [rows(tmp_path / f"{name}.jsonl", each) for name, each in (("one", one), ("two", two))]
-    report = seldio.compare(files, rows(tmp_path / "qa.jsonl", asked), intervals="bootstrap=500")
+    files = [json_lines(tmp_path / f"{name}.jsonl", each) for name, each in (("one", one), ("two", two))]
+    report = seldio.compare(files, json_lines(tmp_path / "qa.jsonl", asked), intervals="bootstrap=500")
     scores = [seldio.score(file, tmp_path / "qa.jsonl").overall["accuracy"] for file in files]
     assert [row[1].value for row in report.table("overall")] == scores  # type: ignore[union-attr]
     assert report.table("tests").rows[0][1] == pytest.approx(2 * 2**-8, abs=0.02)
     with pytest.raises(UsageError, match="average"):
         seldio.compare(files, tmp_path / "qa.jsonl", average="macro")
-    vague = rows(tmp_path / "vague.jsonl", [each | {"prediction": "somewhere over there"} for each in one])
+    vague = json_lines(tmp_path / "vague.jsonl", [each | {"prediction": "somewhere over there"} for each in one])
     odd = [{"id": f"q{n}", "judgement": {"prediction": {"angle_deg": "left"}}} for n in range(1, 16, 2)]
-    judgements = str(rows(tmp_path / "odd.jsonl", odd))
+    judgements = str(json_lines(tmp_path / "odd.jsonl", odd))
     alone = seldio.score(vague, tmp_path / "qa.jsonl", judgements=judgements)
     both = seldio.compare([vague, vague], tmp_path / "qa.jsonl", judgements=[judgements] * 2, intervals="bootstrap=100")
     named = [[notice.name for notice in report.notices] for report in (alone, both)]
@@ -152,7 +120,6 @@ def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
 
 
 def judged(path: Path, worth: int) -> Path:
-    """Outputs for all items of JASCO; every fourth is rated 1, the others *worth*."""
     names = ("id", "audio", "n_frames", "audio_sound", "spoken_text", "prompt", "with_speech", "audio_only_target",
              "speech_only_target", "target_keywords", "tgt_text", "allm_output", "llama3_extract")  # fmt: skip
     with path.open("w", newline="", encoding="utf-8") as stream:
@@ -185,19 +152,10 @@ def cells(values: np.ndarray, clips: np.ndarray) -> tuple[object, ...]:  # type:
     return row
 
 
-def test_questions_with_recordings_of_their_own_have_wilsons() -> None:
-    values = np.array([1.0] * 30 + [0.0] * 20)
-    _, n, recordings, found, how = cells(values, np.arange(50))
-    assert (n, recordings, how) == (50, 50, "Wilson")
-    assert found == Interval(0.6, *wilson(30, 50))
-    assert type(found) is Interval
-
-
 def test_questions_that_share_a_recording_count_together() -> None:
     values = np.repeat(np.array([1.0] * 30 + [0.0] * 20), 10)
     _, n, recordings, found, how = cells(values, np.repeat(np.arange(50), 10))
     assert (n, recordings, how) == (500, 50, "bootstrap over recordings")
-    assert isinstance(found, Interval)
     low, high = wilson(30, 50)  # ten copies of a question tell nothing new
     assert (found.low, found.high) == (pytest.approx(low, abs=0.03), pytest.approx(high, abs=0.03))
     assert cells(values, np.repeat(np.arange(50), 10)) == cells(values, np.repeat(np.arange(50), 10))
@@ -209,35 +167,7 @@ def test_many_recordings_have_the_spread_of_their_sums() -> None:
     random = np.random.default_rng(0)
     values, clips = (random.random(60_000) < 0.3).astype(float), np.arange(60_000) // 2
     found = cells(values, clips)[3]
-    assert isinstance(found, Interval)
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * np.sqrt(0.3 * 0.7 / 60_000), rel=0.05)
-
-
-@pytest.mark.parametrize(("count", "kind", "how"), [
-    (4, UnreliableInterval, "too few"), (12, WeakInterval, "Wilson"), (20, Interval, "Wilson"),
-])  # fmt: skip
-def test_few_are_marked(count: int, kind: type, how: str) -> None:
-    row = cells(np.arange(count) % 2.0, np.arange(count))
-    assert type(row[3]) is kind
-    assert row[4] == how
-
-
-def test_every_score_of_answers_has_them_by_group() -> None:
-    def asked(answer: str) -> list[Item]:
-        return [Item.model_validate({"id": str(n), "task": "ab"[n % 2], "options": ["x", "y"], "question": "?",
-                                     "answer": answer}) for n in range(30)]  # fmt: skip
-
-    said = [Prediction.model_validate({"id": str(n), "prediction": "x" if n % 2 else "y"}) for n in range(30)]
-    report = choices.count(asked("x"), said).report("x")
-    assert [(row[0], row[1]) for row in report.table("intervals")] == [("all", 30), ("task: a", 15), ("task: b", 15)]
-    assert [row[3][0] for row in report.table("intervals")] == [0.5, 0.0, 1.0]  # type: ignore[index]
-    assert report.overall["accuracy"] == 0.5
-    assert [row[4][0] for row in report.table("intervals")] == [0.5, 0.0, 1.0]  # type: ignore[index]
-    letters = [row.model_copy(update={"prediction": "A"}) for row in said]
-    table = choices.count(asked("A"), letters, profile="ruenvaqa").report("x").table("intervals")
-    assert [row[0] for row in table] == ["all", "task type: a", "task type: b"]
-    some = choices.count(asked("x"), said[:20], allow_missing=True).report("x").table("intervals")
-    assert some.rows[0][1] == 20  # the official program counts those with a prediction
 
 
 OPTIONS = ["dog barking", "rain", "car horn", "violin"]
@@ -251,11 +181,6 @@ REPLIES = {
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
-    for name, there in (("q0.wav", True), ("q1.wav", False)):
-        if there:
-            with wave.open(str(tmp_path / name), "wb") as sound:
-                sound.setparams((1, 2, 8000, 0, "NONE", ""))
-                sound.writeframes(bytes(800))
     rows: dict[str, list[dict[str, Any]]] = {"ref": [], "one": [], "two": []}
     for id, (right, *given) in REPLIES.items():
         rows["ref"].append({"id": id, "audio": [f"{id}.wav"], "task": "sound", "question": "What <b>is</b> heard?",
@@ -268,15 +193,11 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return paths
 
 
-def listed(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 def test_replies_are_listed_the_doubtful_ones_first(files: dict[str, Path], tmp_path: Path) -> None:
     plain = seldio.score(files["one"], files["ref"], allow_missing=True)
     report = seldio.score(files["one"], files["ref"], allow_missing=True, items=tmp_path / "all.jsonl")
     assert report == plain
-    found = listed(tmp_path / "all.jsonl")
+    found = records_of(tmp_path / "all.jsonl")
     assert [(row["id"], row["doubt"]) for row in found] == [
         ("q3", "refused to answer"), ("q5", "no prediction"), ("q1", "wrong"), ("q2", "wrong"), ("q4", "wrong"),
         ("q0", ""),
@@ -294,14 +215,14 @@ def test_a_reading_of_words_that_differs_from_the_official_one_comes_first(tmp_p
     question = {"id": "q0", "audio": ["a.wav"], "question": "What?", "options": OPTIONS, "answer": "rain"}
     reply = "It is not dog barking.\nIt is rain,\r\n=I am sure."
     seldio.score([{"id": "q0", "prediction": reply}], [question], items=tmp_path / "all.jsonl")
-    (row,) = listed(tmp_path / "all.jsonl")
+    (row,) = records_of(tmp_path / "all.jsonl")
     assert row["reply"] == reply
     assert (row["doubt"], row["read"]) == ("the official reading and ours differ", "rain")
 
 
 def test_two_systems_part_where_their_marks_do(files: dict[str, Path], tmp_path: Path) -> None:
     seldio.compare([files["one"], files["two"]], files["ref"], allow_missing=True, items=tmp_path / "part.jsonl")
-    found = listed(tmp_path / "part.jsonl")
+    found = records_of(tmp_path / "part.jsonl")
     assert {row["id"] for row in found} == {"q1", "q2", "q5"}
     assert {(row["verdict_1"], row["verdict_2"]) for row in found} == {("wrong", "right"), ("no prediction", "right")}
 
@@ -331,6 +252,6 @@ def test_replies_of_so_bench_are_listed(tmp_path: Path) -> None:
     (tmp_path / "ref.jsonl").write_text(json.dumps(asked) + "\n")
     (tmp_path / "out.jsonl").write_text(json.dumps({"qa_id": "1", "prediction": "At 35 degrees."}) + "\n")
     seldio.score(tmp_path / "out.jsonl", tmp_path / "ref.jsonl", items=tmp_path / "all.jsonl")
-    (row,) = listed(tmp_path / "all.jsonl")
+    (row,) = records_of(tmp_path / "all.jsonl")
     assert (row["verdict"], row["layer"]) == ("right", "read")
     assert "35" in row["read"]

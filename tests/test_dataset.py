@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import shutil
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
@@ -25,8 +22,6 @@ import seldio
 from seldio.data import targets
 from seldio.data.targets import ClipLabels, TargetForm
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
-from seldio.schema.clips import CLIP_SCHEMA
-from seldio.schema.event_rows import to_events
 
 NAMES = ["fold4_room2_mix001", "fold3_room21_mix001", "fold3_room4_mix001"]
 
@@ -45,12 +40,6 @@ def test_it_says_what_it_is(dataset: Any) -> None:
     assert "Dataset('starss23', starss23, 3 clips, foa)" == repr(dataset)
     assert "Events(3 clips)" == repr(dataset.events)
     assert "Media(3 clips)" == repr(dataset.media)
-
-
-def test_clips_are_a_clip_table(dataset: Any) -> None:
-    assert CLIP_SCHEMA == dataset.clips.schema
-    assert NAMES == dataset.clips["clip"].to_pylist()
-    assert ["dev-test-tau", "dev-train-sony", "dev-train-tau"] == dataset.clips["split"].to_pylist()
 
 
 def test_events_are_those_that_read_gives(dataset: Any, root: Path) -> None:
@@ -86,20 +75,6 @@ def test_events_are_one_arrow_table(dataset: Any) -> None:
     assert ["fold3_room21_mix001"] * 4 + ["fold3_room4_mix001"] * 5 == table["clip"].to_pylist()
 
 
-def test_media_are_opened_when_they_are_asked_for(dataset: Any) -> None:
-    media = dataset.media["fold3_room4_mix001"]
-
-    assert 1250 == len(media.foa)
-    assert np.array_equal(data.sound(1, 1.25).T / np.float32(32768), media.recording().read())
-    assert not {"mic", "stereo", "video"} & media.files.keys()
-
-
-def test_splits_are_data_sets(dataset: Any) -> None:
-    assert {"dev-test-tau": 1, "dev-train-sony": 1, "dev-train-tau": 1} == {
-        name: part.clips.num_rows for name, part in dataset.splits.items()
-    }
-
-
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
@@ -119,19 +94,15 @@ def test_splits_are_data_sets(dataset: Any) -> None:
 def test_select_keeps_what_meets_all_conditions(dataset: Any, wanted: dict[str, Any], expected: list[str]) -> None:
     part = dataset.select(**wanted)
 
-    assert (
-        expected
-        == part.clips["clip"].to_pylist()
-        == list(part.media)
-        == list(part.events)
-        == [name for name, _ in part.events.items()]
-    )
+    assert expected == part.clips["clip"].to_pylist() == list(part.media) == list(part.events)
+    assert expected == [name for name, _ in part.events.items()]
 
 
 def test_statistics_count_everything(dataset: Any) -> None:
     found = dataset.statistics()
 
-    assert {"dev-test-tau": 1, "dev-train-sony": 1, "dev-train-tau": 1} == found["splits"]
+    splits = {"dev-test-tau": 1, "dev-train-sony": 1, "dev-train-tau": 1}
+    assert splits == found["splits"] == {name: part.clips.num_rows for name, part in dataset.splits.items()}
     assert {"foa": 3, "metadata": 3} == found["files"]
     assert (1, 9, 8) == (found["events"]["silent_clips"], found["events"]["rows"], found["events"]["events"])
     assert {"1": 3, "2": 1, "4": 1} == found["events"]["overlaps"]
@@ -146,41 +117,6 @@ def test_an_archive_gives_the_same(root: Path, tmp_path: Path) -> None:
         dataset = pickle.loads(pickle.dumps(opened))
         windows = dataset.windows(seconds=0.5, target="rows")
         assert all(_same(ours, theirs) for ours, theirs in zip(windows, expected, strict=True))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "start", ["spawn", pytest.param("fork", marks=pytest.mark.skipif(os.name == "nt", reason="Windows has no fork"))]
-)
-@pytest.mark.parametrize("kind", ["zip", "tar", "gztar"])
-def test_processes_read_an_archive_side_by_side(root: Path, tmp_path: Path, kind: str, start: str) -> None:
-    """Forked processes share the position in an open file, and spawned ones have no file open at all."""
-    place = shutil.make_archive(str(tmp_path / "starss23"), kind, root)
-    code = f"""
-import multiprocessing, sys, numpy, seldio
-def told(window): return [(name, numpy.asarray(part).tobytes()) for name, part in window.items()]
-if __name__ == "__main__":
-    windows = seldio.open({place!r}).windows(seconds=0.2, target="rows")
-    expected = list(map(told, windows))
-    again = seldio.open({place!r}).windows(seconds=0.2, target="rows")
-    with multiprocessing.get_context({start!r}).Pool(2) as pool:
-        found = pool.map(again.__getitem__, list(range(len(windows))) * 20, chunksize=3)
-    print(len(windows), list(map(told, found)) == expected * 20)
-"""
-    (tmp_path / "code.py").write_text(code)
-    done = subprocess.run([sys.executable, tmp_path / "code.py"], capture_output=True, text=True, check=False)
-
-    assert "21 True" == done.stdout.strip(), done.stderr
-
-
-def test_a_parquet_file_of_labels_is_a_data_set_of_its_clips(root: Path, tmp_path: Path, dataset: Any) -> None:
-    seldio.write(seldio.read(root / "metadata_dev"), tmp_path / "labels.parquet", "parquet")
-
-    again = seldio.open(tmp_path / "labels.parquet")
-
-    assert sorted(NAMES) == sorted(again.events)  # the silent one too
-    for name in NAMES:
-        assert list(to_events(dataset.events[name])) == list(to_events(again.events[name]))
 
 
 def test_one_file_of_another_layout_among_many_is_read_as_what_it_is(tmp_path: Path) -> None:
@@ -261,14 +197,6 @@ def test_whole_clips(dataset: Any) -> None:
     assert 1 == windows[2]["target"][12, 2]  # the last frame, which is not full
 
 
-def test_labels_alone_are_as_long_as_they_go(root: Path) -> None:
-    windows = seldio.windows(root / "metadata_dev", target="activity", audio=None)
-
-    assert {"fold4_room2_mix001": 0, "fold3_room21_mix001": 6, "fold3_room4_mix001": 13} == {
-        w["clip"]: len(w["target"]) for w in windows
-    }
-
-
 def test_pictures_are_those_of_the_label_frames(tmp_path: Path) -> None:
     from seldio.synth.tree import write_tree
 
@@ -283,16 +211,14 @@ def test_pictures_are_those_of_the_label_frames(tmp_path: Path) -> None:
     assert _same(pickle.loads(pickle.dumps(windows))[1], windows[1])
 
 
-def test_windows_are_the_same_in_threads_and_other_processes(dataset: Any) -> None:
+def test_windows_are_the_same_in_threads_and_once_pickled(dataset: Any) -> None:
     windows = dataset.windows(seconds=0.2, target="multi-accdoa", distance=True)
     expected = list(windows)
 
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(windows.__getitem__, [*range(len(windows))] * 5))
     assert all(_same(ours, expected[number % len(windows)]) for number, ours in enumerate(found))
-    code = "import pickle, sys; w = pickle.load(sys.stdin.buffer); sys.stdout.buffer.write(pickle.dumps(w[5]))"
-    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(windows), capture_output=True, check=True)
-    assert _same(pickle.loads(done.stdout), expected[5])
+    assert _same(pickle.loads(pickle.dumps(windows))[5], expected[5])
     assert all(_same(*pair) for pair in zip(windows.__getitems__([3, 1]), (expected[3], expected[1]), strict=True))
     assert windows._getitems([2])[0]["clip"] == windows[-len(windows) + 2]["clip"]
 
@@ -383,16 +309,6 @@ def test_a_missing_recording_is_named(asked: Path) -> None:
         seldio.windows(asked, items=True)
 
 
-def test_real_questions_and_labels(shared: Path) -> None:
-    jasco, mmau = seldio.open(shared / "data/jasco"), seldio.open(shared / "data/mmau")
-
-    assert (80, 10, 0) == (len(jasco.items), len(jasco.clips), len(jasco.events))
-    assert (1000, 333) == (len(mmau.items), len(mmau.select(task="sound").items))
-    assert (1000, 0) == (len(mmau.select(split="test-mini").items), len(mmau.select(split="valid").items))
-    labels = seldio.open(shared / "data/starss22-labels")
-    assert labels.select(split="dev-test").windows(seconds=5, target="multi-accdoa", audio=None)[7]["target"].any()
-
-
 def _labels(rows: list[tuple[int, int, int, float, float, float]]) -> ClipLabels:
     table = np.full((len(rows), len(targets.ROW_FIELDS)), np.nan)
     table[:, :6] = np.array(rows, float).reshape(len(rows), 6)
@@ -430,14 +346,6 @@ def test_targets_are_those_of_the_official_baselines(distance: bool) -> None:
     np.testing.assert_allclose(found, expected if distance else expected[:, :, :4], atol=1e-7)
     np.testing.assert_allclose(one, single if distance else single[:, :3], atol=1e-7)
     assert np.array_equal([[1, 1], [1, 1], [0, 0]], TargetForm("activity", 2).encode(_labels(ROWS), 3))
-
-
-def test_folders_without_elevation_are_level() -> None:
-    table = pa.table({"frame": pa.array([0], pa.int32()), "class_id": pa.array([1], pa.int32()), "azimuth": [90.0]})
-
-    found = TargetForm("accdoa", 2).encode(ClipLabels.of("c", table, Fraction(1, 10)), 1)
-
-    np.testing.assert_allclose([[[0, 0], [0, 1], [0, 0]]], found, atol=1e-7)
 
 
 def test_whole_events_become_frames() -> None:
@@ -482,18 +390,10 @@ def test_windows_of_targets_are_parts_of_the_whole(seed: int, size: int, frames:
     assert sorted(map(tuple, labels.rows[:, :6])) == sorted(map(tuple, np.concatenate(plain)[:, :6]))
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_labels_of_one_clip_make_a_folder_like_those_of_two(root: Path, tmp_path: Path, count: int) -> None:
-    places = sorted((root / "metadata_dev").rglob("*.csv"))[:count]
-    for place in places:
-        (tmp_path / "labels").mkdir(exist_ok=True)
-        shutil.copy(place, tmp_path / "labels")
+def test_labels_of_one_clip_make_a_folder_like_those_of_two(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "labels").mkdir()
+    place = Path(shutil.copy(next((root / "metadata_dev").rglob("*.csv")), tmp_path / "labels"))
     table = seldio.read(tmp_path / "labels")
 
-    written = seldio.write(table, tmp_path / "sub", "starss23")
-
-    assert [str(tmp_path / "sub" / place.name) for place in sorted(places, key=lambda place: place.name)] == sorted(
-        written
-    )
-    if count == 1:
-        assert (str(tmp_path / "own.csv"),) == seldio.write(table, tmp_path / "own.csv", "starss23")
+    assert (str(tmp_path / "sub" / place.name),) == seldio.write(table, tmp_path / "sub", "starss23")
+    assert (str(tmp_path / "own.csv"),) == seldio.write(table, tmp_path / "own.csv", "starss23")

@@ -1,4 +1,4 @@
-"""Labels against audio (AUD301 to AUD312): what is planted is found and named, and nothing else is said."""
+"""Labels against audio (AUD301 to AUD310): what is planted is found and named, and nothing else is said."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import json
 import shutil
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -25,21 +25,14 @@ from seldio import geometry, validate
 from seldio.findings import Finding
 from seldio.media.arrays import CHANNELS, SIDES, Format
 from seldio.media.encoding import render
-from seldio.media.intensity import SoundField, array_of, inverted, listen
+from seldio.media.intensity import SoundField, listen
 from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
-from seldio.rules import findings
-from seldio.rules.collection import Collection
-from seldio.rules.deep import DEEP_RULES, Fits, LabelledClip, judged, timing
+from seldio.rules.deep import LabelledClip, judged, timing
 from seldio.rules.deep_causes import judge, rotation
-from seldio.rules.deep_pieces import joined, label_frames, other, pieces, shift, sound_frames
+from seldio.rules.deep_pieces import joined, label_frames, pieces, shift, sound_frames
 
 RATE = 24_000
-
-
-def few(names: Iterable[str], *kept: str) -> list[Any]:
-    """All of *names*, of which `make test` tries *kept*: an example of a rule is some 0.5 s of work."""
-    return [name if name in kept else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
 FORMATS: tuple[Format, ...] = ("foa", "mic")
@@ -116,31 +109,6 @@ def test_a_plane_wave_is_heard_where_it_comes_from(
     assert (made.activity()[12:19] > 1).all()
 
 
-def test_noise_from_everywhere_and_silence_have_no_direction(tmp_path: Path) -> None:
-    noise = 2000 * DIFFUSE * np.random.default_rng(0).standard_normal((4, 3 * RATE))
-
-    assert np.linalg.norm(field(tmp_path, np.rint(noise).astype(np.int16), "foa").directions(), axis=1).max() < 0.1
-    silent = field(tmp_path, np.zeros((4, RATE), np.int16), "mic")
-    assert not silent.directions().any()
-    assert not silent.activity().any()
-    assert array_of(silent.raw) is None
-    assert inverted(silent.raw) == ()
-
-
-def test_formats_and_capsules_are_told_without_labels(tmp_path: Path) -> None:
-    made = {format: field(tmp_path, clip(2).sound[format], format).raw for format in FORMATS}
-    assert array_of(made["foa"]) == "foa"
-    assert array_of(made["mic"]) == "mic"
-    assert inverted(made["mic"]) == ()
-
-    for channel in range(4):
-        signs = np.ones((4, 1), np.int16)
-        signs[channel] = -1
-        assert inverted(field(tmp_path, clip(2).sound["mic"] * signs, "mic").raw) == (channel,)
-    mono = np.repeat(clip(2).sound["foa"][:1], 4, axis=0)
-    assert array_of(field(tmp_path, mono, "foa").raw) is None, "four copies are no array; that is AUD203"
-
-
 def foa(*names: str) -> tuple[list[int], Any]:
     """The order and signs that make a recording whose channels are these, such as -Y."""
     order = [CHANNELS["foa"].index(name.removeprefix("-")) for name in names]
@@ -153,7 +121,6 @@ def foa(*names: str) -> tuple[list[int], Any]:
         (("W", "X", "Y", "Z"), "order", "W, X, Y, Z (FuMa)"),
         (("W", "X", "Z", "Y"), "order", "W, X, Z, Y"),
         (("W", "Z", "Y", "X"), "order", "W, Z, Y, X"),
-        (("X", "Y", "Z", "W"), "order", "X, Y, Z, W"),
         (("W", "-Y", "Z", "X"), "mirrored", "left and right"),
         (("W", "Y", "-Z", "X"), "flipped", "up and down"),
         (("W", "Y", "Z", "-X"), "reversed", "front and back"),
@@ -166,7 +133,7 @@ def test_channels_of_foa_are_named(tmp_path: Path, names: tuple[str, ...], kind:
     order, signs = foa(*names)
     made = field(tmp_path, clip(3).sound["foa"][order] * signs, "foa")
 
-    verdict = judge(pieces(said_of(clip(3).rows), {number: made.directions(number) for number in range(4)}), "foa")
+    verdict = judge(pieces(said_of(clip(3).rows), made.directions()), "foa")
 
     assert verdict is not None
     assert verdict.cause.kind == kind
@@ -179,7 +146,7 @@ def test_channels_of_foa_are_named(tmp_path: Path, names: tuple[str, ...], kind:
 def test_capsules_of_mic_are_named(tmp_path: Path, order: tuple[int, ...]) -> None:
     made = field(tmp_path, clip(3).sound["mic"][list(order)], "mic")
 
-    verdict = judge(pieces(said_of(clip(3).rows), {0: made.directions()}), "mic")
+    verdict = judge(pieces(said_of(clip(3).rows), made.directions()), "mic")
 
     assert verdict is not None
     if verdict.cause.kind == "order":
@@ -197,10 +164,6 @@ WRONG: dict[str, Change] = {
 }
 
 
-def turned_by(degrees: int) -> Change:
-    return lambda az, el: (az + degrees, el)
-
-
 @pytest.mark.parametrize("format", FORMATS)
 def test_wrong_labels_are_named_and_right_ones_left_alone(tmp_path: Path, format: Format) -> None:
     scenes = [clip(4, snr=5.0), clip(3)]
@@ -209,17 +172,17 @@ def test_wrong_labels_are_named_and_right_ones_left_alone(tmp_path: Path, format
 
         def verdict(change: Change, one: Clip = one, directions: Any = directions) -> Any:
             rows = tuple((row[0], row[1], row[2], *change(row[3], row[4]), row[5]) for row in one.rows)
-            return judge(pieces(said_of(rows), {0: directions}), format)
+            return judge(pieces(said_of(rows), directions), format)
 
         assert verdict(lambda az, el: (az, el)) is None
         for kind, change in WRONG.items():
             assert verdict(change).cause.kind == kind
         for degrees in (-90, -37, 45, 141, 180):
-            found = verdict(turned_by(degrees)).cause
+            found = verdict(lambda az, el, degrees=degrees: (az + degrees, el)).cause
             assert found.kind == "rotated"
             assert abs(np.trace(np.array(found.turn) @ np.array(rotation(-degrees).turn)) - 3) < 0.05
         strangers = said_of(clip(90 + scenes.index(one)).rows)
-        assert judge(pieces(strangers, {0: directions}), format) is None, "no cause makes chance fit"
+        assert judge(pieces(strangers, directions), format) is None, "no cause makes chance fit"
 
 
 def test_a_few_events_or_one_place_tell_nothing(tmp_path: Path) -> None:
@@ -227,13 +190,13 @@ def test_a_few_events_or_one_place_tell_nothing(tmp_path: Path) -> None:
     directions = field(tmp_path, short.sound["foa"], "foa").directions()
     mirrored = tuple((k, c, s, -az, el, d) for k, c, s, az, el, d in short.rows)
 
-    alone = pieces(said_of(mirrored), {0: directions})[0]
-    assert judge({0: alone}, "foa") is None
+    alone = pieces(said_of(mirrored), directions)
+    assert judge(alone, "foa") is None
     first = mirrored[0]
-    at_one_place = pieces(said_of(tuple((row[0], *first[1:]) for row in mirrored)), {0: directions})[0]
+    at_one_place = pieces(said_of(tuple((row[0], *first[1:]) for row in mirrored)), directions)
     assert at_one_place.places == 1
-    assert judge({0: joined([at_one_place] * 20)}, "foa") is None
-    assert judge({0: joined([alone] * 20)}, "foa") is not None, "many clips together do tell"
+    assert judge(joined([at_one_place] * 20), "foa") is None
+    assert judge(joined([alone] * 20), "foa") is not None, "many clips together do tell"
 
 
 @pytest.mark.slow
@@ -245,7 +208,7 @@ def test_labels_of_a_stranger_fit_badly(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", few(FORMATS, "foa"))
+@pytest.mark.parametrize("format", FORMATS)
 def test_shifts_are_measured_in_label_frames(tmp_path: Path, format: Format) -> None:
     one = clip(8, events=30)
     made = field(tmp_path, one.sound[format], format)
@@ -294,21 +257,6 @@ def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
     assert [found(5 * step, seconds) for seconds in (0.5, 2, 4, 8)] == [None] * 4
 
 
-@pytest.mark.slow
-def test_labels_of_another_clip_are_found_where_they_are(tmp_path: Path) -> None:
-    every = {str(seed): said_of(clip(seed, events=20).rows) for seed in range(8, 13)}
-    made = field(tmp_path, clip(8, events=20).sound["foa"], "foa")
-    sound = sound_frames(made.directions(), made.activity())
-    wrong = every | {"8": every["9"]}
-
-    assert other("8", every, sound) is None
-    assert other("8", wrong, sound) is None, "the right ones are not there"
-    found = other("8", wrong | {"hidden": every["8"]}, sound)
-    assert found is not None
-    assert found.clip == "hidden"
-    assert found.after > 0.9 > found.before
-
-
 def text(rows: Any) -> str:
     return "".join(",".join(map(str, row)) + "\n" for row in rows)
 
@@ -334,7 +282,9 @@ def deep(path: Path) -> list[Finding]:
 @pytest.mark.slow
 def test_a_right_tree_is_clean_and_a_wrong_one_is_so_only_when_asked(tmp_path: Path) -> None:
     assert deep(tree(tmp_path / "good", [clip(20), clip(21)])) == []
-    wrong = tree(tmp_path / "bad", [planted(clip(20), **CASES["AUD301"][1]), planted(clip(21), **CASES["AUD305"][1])])
+    wrong = tree(
+        tmp_path / "bad", [planted(clip(20), **CASES["AUD301"][1]), planted(clip(21), **CASES["AUD305 inverted"][1])]
+    )
     assert {(Path(one.path).name, one.code) for one in deep(wrong)} == {
         (f"{NAMES[0]}.csv", "AUD301"), (f"{NAMES[1]}.wav", "AUD305"),
     }  # fmt: skip
@@ -353,18 +303,18 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "AUD303": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(180 - az)), el, d)}),
     "AUD304": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 60)), el, d)}),
     "AUD305": ("wav", {"foa": lambda x: x[[0, 1, 3, 2]]}),
-    "AUD306": ("wav", {"mic": lambda x: x * np.array([[1], [1], [-1], [1]], np.int16)}),
-    "AUD307": ("wav", {"mic": lambda x: clip(21).sound["foa"][:, : x.shape[1]]}),
+    "AUD305 inverted": ("wav", {"mic": lambda x: x * np.array([[1], [1], [-1], [1]], np.int16)}),
+    "AUD305 FOA": ("wav", {"mic": lambda x: clip(21).sound["foa"][:, : x.shape[1]]}),
     "AUD308": ("csv", {"row": lambda k, c, s, az, el, d: (k + 8, c, s, az, el, d)}),
 }
 
 
-@pytest.mark.parametrize("code", CASES)
+@pytest.mark.parametrize("code", some(CASES, 9, 4, 5, 6, 7, 8))
 def test_each_error_has_its_rule(code: str, tmp_path: Path) -> None:
     suffix, changes = CASES[code]
     found = deep(tree(tmp_path, [planted(clip(20), **changes)]))
 
-    assert [(one.code, Path(one.path).suffix) for one in found] == [(code, f".{suffix}")]
+    assert [(one.code, Path(one.path).suffix) for one in found] == [(code[:6], f".{suffix}")]
     assert found[0].hint
 
 
@@ -377,12 +327,12 @@ def test_exchanged_labels(tmp_path: Path) -> None:  # AUD309
     assert NAMES[1] in found[0].message
 
 
-def inverted_y(sound: Any) -> Any:
-    return sound * np.array([[1], [-1], [1], [1]], np.int16)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [CASES["AUD301"][1], {"foa": inverted_y}], ids=["labels", "channel Y"])
+@pytest.mark.parametrize(
+    "change",
+    [CASES["AUD301"][1], {"foa": lambda x: x * np.array([[1], [-1], [1], [1]], np.int16)}],
+    ids=["labels", "channel Y"],
+)
 def test_foa_alone_cannot_tell_mirrored_labels_from_an_inverted_channel(change: Any, tmp_path: Path) -> None:
     wrong = planted(clip(20), **change)
     (both,) = deep(tree(tmp_path / "both", [wrong]))
@@ -464,7 +414,7 @@ def test_two_places_conclude_no_unlikely_cause(places: int, names: tuple[str, ..
     order, signs = foa(*names)
     channels = np.stack((said.direction[:, 1], said.direction[:, 2], said.direction[:, 0]), axis=1)  # Y, Z, X
     wrong = (channels[:, np.array(order[1:]) - 1] * signs[1:, 0])[:, [2, 0, 1]]
-    verdict = judge({0: pieces(said, {0: 0.8 * wrong})[0]}, "foa")
+    verdict = judge(pieces(said, 0.8 * wrong), "foa")
 
     assert (verdict.cause.kind if verdict is not None else None) == kind
 
@@ -492,30 +442,27 @@ def test_labels_alone_find_their_recordings_and_archives_are_read_in_place(tmp_p
         assert f"a.wav as {format.upper()}" in one.message, "no folder says so; the channels do"
 
 
-@pytest.mark.parametrize("change", ["no rows", "silent", "mono", "8 kHz", "short", "crowded", "stereo", "no distance"])
+#: What becomes of mirrored rows and their recording, of which nothing can be said then; and the rate.
+UNHEARD: dict[str, Callable[[Any, Any], tuple[Any, Any, int]]] = {
+    "no rows": lambda rows, foa: ((), foa, RATE),
+    "silent": lambda rows, foa: (rows, np.zeros_like(foa), RATE),
+    "mono": lambda rows, foa: (rows, foa[:1], RATE),
+    "stereo": lambda rows, foa: (rows, foa[:2], RATE),
+    "2 kHz": lambda rows, foa: (rows, foa[:, ::12], 2_000),
+    "short": lambda rows, foa: ([row for row in rows if row[0] < 50], foa[:, : 5 * RATE], RATE),
+    "crowded": lambda rows, foa: (
+        [(k, c, s, (az + (180, 70, -50, 0)[s]) % 360 - 180, el, d) for k, c, _, az, el, d in rows for s in range(4)],
+        foa,
+        RATE,
+    ),
+    "no distance": lambda rows, foa: ([row[:5] for row in rows], foa, RATE),
+}
+
+
+@pytest.mark.parametrize("change", UNHEARD)
 def test_where_the_sound_cannot_tell_nothing_is_said(change: str, tmp_path: Path) -> None:
     wrong = planted(clip(20), **CASES["AUD301"][1])
-    rows: Any = wrong.rows
-    foa: Any = wrong.sound["foa"]
-    rate = RATE
-    if change == "no rows":
-        rows = ()
-    elif change == "silent":
-        foa = np.zeros_like(foa)
-    elif change in ("mono", "stereo"):
-        foa = foa[: 1 if change == "mono" else 2]
-    elif change == "8 kHz":
-        foa, rate = foa[:, ::12], 2_000
-    elif change == "short":
-        foa, rows = foa[:, : 5 * RATE], [row for row in rows if row[0] < 50]
-    elif change == "crowded":
-        rows = [
-            (k, c, s, (az + turn) % 360 - 180, el, d)
-            for k, c, _, az, el, d in rows
-            for s, turn in enumerate((180, 70, -50, 0))
-        ]
-    elif change == "no distance":
-        rows = [row[:5] for row in rows]
+    rows, foa, rate = UNHEARD[change](wrong.rows, wrong.sound["foa"])
     saved(tmp_path / f"foa_dev/dev-train-tau/{NAMES[0]}.wav", foa, rate)
     path = tmp_path / f"metadata_dev/dev-train-tau/{NAMES[0]}.csv"
     path.parent.mkdir(parents=True)
@@ -545,7 +492,7 @@ AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 20)), el, d)}, "AUD304", "metadata", "rotated by",
     ),
     "labels opposite": (
-        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 180)), -el, d)}, "AUD306", "metadata", "reversed",
+        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 180)), -el, d)}, "AUD305", "metadata", "reversed",
     ),
     "FOA turned": ({"foa": lambda x: x[[0, 3, 2, 1]] * np.array([[1], [1], [1], [-1]], np.int16)}, "AUD304", "foa", "only"),
     "FOA late": ({"foa": delayed(5)}, "AUD308", "foa", "0.5 s late"),
@@ -554,7 +501,7 @@ AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", few(AT_FAULT, "FOA late", "labels opposite"))
+@pytest.mark.parametrize("name", AT_FAULT)
 def test_of_labels_and_two_recordings_the_one_that_differs_is_at_fault(name: str, tmp_path: Path) -> None:
     changes, code, folder, words = AT_FAULT[name]
     found = deep(tree(tmp_path, [planted(clip(20, events=30), **changes)]))
@@ -606,61 +553,18 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
     assert "What was heard of each class" in done.stdout
 
 
-def n3d(sound: Any) -> Any:
-    return np.rint(sound * np.array([[0.5], [3**0.5 / 2], [3**0.5 / 2], [3**0.5 / 2]])).astype(np.int16)
-
-
-def test_gains_are_heard_without_labels(tmp_path: Path) -> None:
-    found = [one for one in deep(tree(tmp_path, [planted(clip(20), foa=n3d)])) if one.code == "AUD312"]
-
-    assert [one.path.split("/")[-3] for one in found] == ["foa_dev"]
-    assert "4.8 dB louder than W" in found[0].message
-
-
-#: Gains (W, Y, Z, X) or orders of FOA, and what is said of them; nothing where a room or a microphone may do the same.
-GAINS: dict[str, tuple[Any, str]] = {
-    "right": ([1, 1, 1, 1], ""),
-    "Z 2 dB louder": ([1, 1, 1.26, 1], ""),
-    "W 1.5 dB quieter": ([0.84, 1, 1, 1], ""),
-    "X 6 dB louder": ([1, 1, 1, 2], "channel 4 (X) is about 6 dB louder than a sound field permits"),
-    "Y 9 dB quieter": ([1, 0.355, 1, 1], "channel 2 (Y) is about 9 dB quieter than a sound field permits"),
-    "FuMa": ([0.707, 1, 1, 1], "3 dB louder than W: W of FuMa"),
-    "N3D": ([1, 3**0.5, 3**0.5, 3**0.5], "4.8 dB louder than W: N3D"),
-    "SN3D made twice": ([3**0.5, 1, 1, 1], "4.8 dB quieter than W"),
-    "W at the end": (np.eye(4)[[3, 1, 2, 0]], "channel 4 (X) sounds like W"),
-}
-
-
-@pytest.mark.parametrize("name", GAINS)
-def test_a_sound_field_permits_some_levels_of_foa(name: str, tmp_path: Path) -> None:
-    change, words = GAINS[name]
-    mix = np.array(change) if np.ndim(change) == 2 else np.diag(change)
-    right = field(tmp_path, clip(20).sound["foa"], "foa")
-    one = dataclasses.replace(right, covariance=(mix @ right.covariance @ mix.T).astype(np.float32))
-    rows = LabelledClip("a.csv", np.arange(9), np.zeros(9), np.zeros(9), np.zeros(9, int), Fraction(1, 10))
-    fits = [judged("a", rows, "a.wav", None, "foa", None, (), one)] * 4
-    told = [
-        one.message
-        for one in findings(DEEP_RULES, Fits(Collection("set", "folder", (), ()), fits))
-        if one.code == "AUD312"
-    ]
-
-    assert len(told) == bool(words)  # once, of all together
-    assert all(words in message for message in told)
-
-
 def test_a_few_places_with_much_evidence_are_a_warning(tmp_path: Path) -> None:
     three = clip(7, events=3)
     mirrored = tuple((k, c, s, -az, el, d) for k, c, s, az, el, d in three.rows)
     rows = tuple((row[0] + 45 * number, *row[1:]) for number in range(3) for row in mirrored)
     sound = np.concatenate([three.sound["foa"][:, : 45 * 2400]] * 3, axis=1)
-    found = judge(pieces(said_of(rows), {0: field(tmp_path, sound, "foa").directions()}), "foa")
+    found = judge(pieces(said_of(rows), field(tmp_path, sound, "foa").directions()), "foa")
 
     assert found is not None
     assert (found.cause.kind, found.sure, found.places) == ("mirrored", False, 3)
 
 
-@pytest.mark.parametrize("code", few(["AUD301", "AUD306"], "AUD306"))
+@pytest.mark.parametrize("code", some(["AUD301", "AUD305"], 2))
 def test_labels_that_jump_with_every_label_frame_hide_nothing(code: str, tmp_path: Path) -> None:
     """One source number for whatever is loudest: its label jumps every 100 ms, and no event lasts."""
     rng = np.random.default_rng(3)
@@ -674,7 +578,7 @@ def test_labels_that_jump_with_every_label_frame_hide_nothing(code: str, tmp_pat
     one = Clip(rows, {"foa": np.rint(wave).astype(np.int16)})
     turned = {
         "AUD301": {"row": CASES["AUD301"][1]["row"]},
-        "AUD306": {"foa": lambda x: x * np.array([[-1], [1], [1], [1]], np.int16)},
+        "AUD305": {"foa": lambda x: x * np.array([[-1], [1], [1], [1]], np.int16)},
     }
     saved(tmp_path / "a.wav", planted(one, **turned[code]).sound["foa"])
     (tmp_path / "a.csv").write_text(text(planted(one, **turned[code]).rows))
@@ -683,7 +587,7 @@ def test_labels_that_jump_with_every_label_frame_hide_nothing(code: str, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", few(FORMATS, "foa"))
+@pytest.mark.parametrize("format", FORMATS)
 def test_a_recording_of_another_clip_is_at_fault_where_its_sibling_fits(format: Format, tmp_path: Path) -> None:
     one, two = clip(20), clip(21)
     found = deep(tree(tmp_path, [planted(one, **{format: lambda _: two.sound[format]}), two]))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import laid
 from conftest import Kept
 from effort import examples, some
 from hypothesis import given, settings
@@ -17,10 +18,7 @@ import seldio
 from seldio import synth
 from seldio.formats import TextFile, get
 from seldio.formats.detect import Detection, detect
-from seldio.formats.dialects import DIALECTS
 from seldio.schema.events import ClipFile
-
-CASES = Path(__file__).parent / "cases" / "formats"
 
 
 def detected(text: str, name: str = "a.csv") -> Detection:
@@ -46,19 +44,11 @@ def assert_right_or_undecided(detection: Detection, right: str) -> None:
 FILES = REAL | {"so-bench/annotations": "so-dataset"}
 
 
-def real_files(kept: Kept, folder: str) -> list[bytes]:
-    paths = sorted((kept / folder).rglob("*.csv"))
-    assert paths
-    return [path.read_bytes() for path in paths]
-
-
-@pytest.mark.parametrize(("folder", "name"), list(FILES.items()))
+@pytest.mark.parametrize(("folder", "name"), FILES.items())
 def test_folders_of_real_files(kept: Kept, folder: str, name: str) -> None:
     paths = sorted((kept / folder).rglob("*.csv"))
-    files = [TextFile(str(path), path.name, path.stem, path.read_bytes()) for path in paths]
-    assert name == name_of(detect(files))
-    anonymous = [text_file(file.data) for file in files]
-    assert name == name_of(detect(anonymous))
+    assert name == name_of(detect([TextFile(str(path), path.name, path.stem, path.read_bytes()) for path in paths]))
+    assert name == name_of(detect([text_file(path.read_bytes()) for path in paths]))
 
 
 #: From real labels and predictions (lines as cells), the same scenes in layouts of which no real file is at hand.
@@ -84,8 +74,8 @@ def test_a_few_rows_of_real_files_never_get_a_wrong_layout(
     kept: Kept, folder: str, name: str, made: Callable[[list[str]], str] | None, rows: int
 ) -> None:
     head = 1 if name == "dcase2019" else 0
-    for data in real_files(kept, folder)[::8]:
-        lines = data.decode().splitlines(keepends=True)
+    for path in sorted((kept / folder).rglob("*.csv"))[::8]:
+        lines = path.read_bytes().decode().splitlines(keepends=True)
         lines = [made(line.rstrip().split(",")) + "\n" for line in lines] if made else lines
         for start in range(head, len(lines) - 1, max(1, len(lines) // 4)):
             chosen = [line for line in lines[start : start + rows] if line.endswith("\n")]
@@ -127,10 +117,6 @@ def test_one_to_three_plausible_rows_never_get_a_wrong_layout(name: str, data: s
     assert_right_or_undecided(detected(text), name)
 
 
-def test_all_headerless_layouts_are_tried() -> None:
-    assert {dialect.name for dialect in DIALECTS if not dialect.header} | {"dcase2025"} == set(PLAUSIBLE)
-
-
 def scene(row: str, rows: int = 40) -> str:
     """*row* as a format string of the frame number n, with values that move."""
     return "".join(
@@ -145,14 +131,10 @@ TOLD = [
     ("{n},1,{s},{a},{e},2.{d}", "spatialscaper"),
     ("{n},1,{s},{a}.125,{e}.500,{d}", "so-dataset"),
     ("{n},1,{s},{a},{e}", "starss22"),
-    ("{n};1;{s};{a};{e}", "starss22"),
     ("{n}\t1\t{s}\t{a}\t{e}", "starss22"),
     ("{n},13,{s},{a},{e}", "dcase2020"),
     ("{n},1,{a},{e},{d}", "dcase2024-submission"),
-    ("{n},1,{a},{e},None", "dcase2024-submission"),
     ("{n},1,-1,{a}.25,{e}.5", "dcase2020-submission"),
-    ("{n},1,{s},{a}.25,{e}.5", "dcase2020-submission"),
-    ("{n},1,0,{f},-0.31,0.12,0", "dcase2023-output"),
     ("{n},1,0,{f},-0.31,0.12,2.{d}", "dcase2024-output"),
     ("{n},14,0,{f},-0.31,0.12,2.{d}", "dcase2024-output"),
     ("30{n}00,1,{a},{e}", "dcase2023-submission"),
@@ -200,12 +182,6 @@ def test_six_columns_of_2025_with_and_without_their_header() -> None:
     assert {"dcase2025", "starss23"} <= candidates(undecided)
 
 
-def test_names_tell_outputs_of_2019() -> None:
-    for name, outputs in (("split0_12", "2019-output"), ("mix12", "2023-submission"), ("mix1_a", "2023-submission")):
-        found = detected(scene("{n},1,{a},{e}"), f"out/{name}.csv")
-        assert (name_of(found), found.alike) == (f"dcase{outputs}", ())
-
-
 @pytest.mark.parametrize("index", [True, False])
 def test_a_row_index_grows_by_one(index: bool) -> None:
     """Events of a clip in the order of their classes: frames ascend, and classes do."""
@@ -214,17 +190,11 @@ def test_a_row_index_grows_by_one(index: bool) -> None:
     assert (name_of(found), found.rows.change is not None) == ("starss23", index)
 
 
-@pytest.mark.parametrize("data", [b"", b"\n", b"\r\n\r\n", b"\xef\xbb\xbf", b"  \n"])
-def test_files_without_rows_are_empty(data: bytes) -> None:
-    found = detect([text_file(data), text_file(b"")])
-    assert (found.empty, found.format, found.candidates) == (True, None, ())
-
-
-@pytest.mark.parametrize("text", ["1,2,3\n", "1\n", "a,b,c,d,e,f,g,h,i\n", "hello world\n", "0,1,0,5,5,5,5,5,5,5\n"])
+@pytest.mark.parametrize("text", ["1,2,3\n", "1\n", "hello world\n", "0,1,0,5,5,5,5,5,5,5\n", "", "\r\n\r\n", "\ufeff"])
 def test_what_no_layout_has(text: str) -> None:
     found = detected(text)
-    assert (found.empty, found.format, found.candidates) == (False, None, ())
-    assert found.evidence == ""
+    assert (found.format, found.candidates, found.evidence) == (None, (), "")
+    assert found.empty == (not text.strip("\r\n\ufeff"))
 
 
 @given(st.text("0123456789,.-\n;e infa", max_size=80))
@@ -234,54 +204,26 @@ def test_any_numbers_raise_nothing(text: str) -> None:
     assert found.format in (None, *(candidate.format for candidate in found.candidates[:1]))
 
 
-def files_of_dialects() -> Iterator[Path]:
-    """Those of dialects: what a table with a header is, its header tells."""
-    for dialect in DIALECTS:
-        yield from sorted((CASES / dialect.name).glob("*.csv"))
-
-
-@pytest.mark.parametrize("path", list(files_of_dialects()), ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_examples_are_recognised_by_name_and_content(path: Path) -> None:
-    found = detect([TextFile(path.name, path.name, path.stem, path.read_bytes())])
-    if not found.empty:
-        assert_right_or_undecided(found, path.parent.name)
-
-
 def test_a_few_impossible_values_do_not_make_another_layout() -> None:
     """They are told by the rules, with line and column; a layout is what most rows say."""
     files = []
     for number in range(40):
         table = synth.labels("m", synth.scene(number, 30.0, 8))
-        files.append(
-            TextFile("", f"mix{number:03}.csv", f"mix{number:03}", get("starss23").write(table, ClipFile("m", "m.csv")))
-        )
+        files.append(text_file(get("starss23").write(table, ClipFile("m", "m.csv")), f"mix{number:03}.csv"))
     for row in (b"8,1,0,400,10,200\n", b"8,1,99,40,10,200\n", b"8,1.5,0,40,10,200\n", b"8,1,0,40,10,-200\n"):
         spoiled = [*files[:-1], dataclasses.replace(files[-1], data=files[-1].data + row)]
-        found = detect(spoiled).format
-        assert found is not None, row
-        assert "starss23" == found.name
-
-
-def written(folder: Path, files: dict[str, str]) -> Path:
-    folder.mkdir()
-    for name, text in files.items():
-        (folder / name).write_text(text)
-    return folder
+        assert name_of(detect(spoiled)) == "starss23", row
 
 
 def test_outputs_of_2019_off_the_grid_of_its_labels(tmp_path: Path) -> None:
     rows = scene("{n},1,{a},{e}")
-    named = written(tmp_path / "named", {f"split0_{n}.csv": rows for n in range(3)})
+    named = laid(tmp_path / "named", {f"split0_{n}.csv": rows for n in range(3)})
     assert [group["format"] for group in seldio.info(named)["groups"]] == ["dcase2019-output"]
-    (found,) = seldio.validate(written(tmp_path / "other", {"a.csv": rows})).findings
+    (found,) = seldio.validate(laid(tmp_path / "other", {"a.csv": rows})).findings
     assert found.code == "SYN903"
     assert "dcase2023-submission or dcase2019-output" in found.message
     assert "dcase2019-output: all 40 rows within its columns, but for the steps of its labels" in str(found.hint)
-
-
-def test_two_formats_that_remain_are_asked_about(tmp_path: Path) -> None:
-    rows = "6,1,5,-6,46\n2,1,5,-6,46\n"
-    found, unsorted = seldio.validate(written(tmp_path / "few", {"a.csv": rows})).findings
+    found, unsorted = seldio.validate(laid(tmp_path / "few", {"a.csv": "6,1,5,-6,46\n2,1,5,-6,46\n"})).findings
     assert (found.code, unsorted.code, unsorted.line) == ("SYN903", "LAB201", 2)
     for name in ("starss22", "dcase2024-submission", "--format", "dataset.toml"):
         assert name in f"{found.message} {found.hint}"

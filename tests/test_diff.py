@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from commands import invoke
+from commands import invoke, laid
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,10 +42,8 @@ CLIPS: Clips = {f"fold3_room4_mix{number:03}": scene(number) for number in range
 
 
 def written(folder: Path, clips: Clips) -> Path:
-    folder.mkdir(parents=True)
-    for clip, rows in clips.items():
-        (folder / f"{clip}.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
-    return folder
+    files = {f"{clip}.csv": "".join(",".join(map(str, row)) + "\n" for row in rows) for clip, rows in clips.items()}
+    return laid(folder, files)
 
 
 def compared(tmp_path: Path, change: Callable[[Row], Row | None], some: range = range(6)) -> Difference:
@@ -105,9 +104,9 @@ EVENT = [(frame, 3, 0, 20, 5) for frame in range(30, 50)]
 OTHERS = [(frame, 8, 1, -100, 0) for frame in range(150)]
 
 
-def one_event(tmp_path: Path, new: list[Row], old: list[Row] = EVENT) -> tuple[str, str]:
+def one_event(tmp_path: Path, new: list[Row]) -> tuple[str, str]:
     """The kind of the only change, and its detail."""
-    a, b = ({"mix001": sorted([*OTHERS, *rows])} for rows in (old, new))
+    a, b = ({"mix001": sorted([*OTHERS, *rows])} for rows in (EVENT, new))
     report = seldio.diff(written(tmp_path / "old", a), written(tmp_path / "new", b), format="starss22")
     (event,) = report.table("events")
     return str(event[4]), str(event[5])
@@ -131,39 +130,27 @@ def test_what_happened_to_an_event(tmp_path: Path, new: list[Row], told: tuple[s
 @settings(max_examples=examples(20))
 def test_every_row_that_changed_is_in_an_event_that_is_told(seed: int, clip: int, drop: bool) -> None:
     """Whatever is done to one row, its clip is told, and no other."""
-    draw = np.random.default_rng(seed)
     new = {name: list(rows) for name, rows in CLIPS.items()}
     name = list(CLIPS)[clip]
-    row = int(draw.integers(len(new[name])))
-    old = new[name][row]
-    if drop:
-        del new[name][row]
-    else:
-        new[name][row] = (*old[:4], old[4] + 20)
-    import tempfile
-
+    old = new[name].pop(int(np.random.default_rng(seed).integers(len(new[name]))))
+    if not drop:
+        new[name] = sorted([*new[name], (*old[:4], old[4] + 20)])
     with tempfile.TemporaryDirectory() as folder:
-        report = seldio.diff(
-            written(Path(folder) / "old", CLIPS), written(Path(folder) / "new", new), format="starss22"
-        )
+        sides = written(Path(folder) / "old", CLIPS), written(Path(folder) / "new", new)
+        report = seldio.diff(*sides, format="starss22")
     assert not report.same
     assert {event[0] for event in report.table("events")} == {name}
     spans = [(float(str(event[1])), float(str(event[2]))) for event in report.table("events")]
     assert any(start - 0.11 <= old[0] / 10 <= stop + 0.11 for start, stop in spans)  # a frame less at an end
 
 
-def test_clips_that_only_one_version_has(tmp_path: Path) -> None:
-    few = dict(list(CLIPS.items())[:4])
-    report = seldio.diff(written(tmp_path / "old", CLIPS), written(tmp_path / "new", few), format="starss22")
-    assert changes(report) == {"clips dropped": (2, None, "fold3_room4_mix004, fold3_room4_mix005")}
-    back = seldio.diff(tmp_path / "new", tmp_path / "old", format="starss22")
-    assert list(changes(back)) == ["clips added"]
-
-
-def test_versions_of_other_formats_are_compared(tmp_path: Path) -> None:
-    old = written(tmp_path / "old", CLIPS)
-    seldio.convert(old, tmp_path / "new", "starss23", format="starss22", fill={"distance": 2.0})
-    report = seldio.diff(old, tmp_path / "new", format="starss22", new_format="starss23")
+def test_clips_and_columns_that_only_one_version_has(tmp_path: Path) -> None:
+    old, few = written(tmp_path / "old", CLIPS), written(tmp_path / "new", dict(list(CLIPS.items())[:4]))
+    gone = (2, None, "fold3_room4_mix004, fold3_room4_mix005")
+    assert changes(seldio.diff(old, few, format="starss22")) == {"clips dropped": gone}
+    assert list(changes(seldio.diff(few, old, format="starss22"))) == ["clips added"]
+    seldio.convert(old, tmp_path / "far", "starss23", format="starss22", fill={"distance": 2.0})
+    report = seldio.diff(old, tmp_path / "far", format="starss22", new_format="starss23")
     assert changes(report) == {"columns added: distance": (6, None, "all clips")}
 
 
@@ -214,34 +201,22 @@ def test_what_happened_to_questions(
     assert report.same == (not told)
 
 
-def run(*arguments: object) -> Any:
-    return invoke("diff", *arguments)
-
-
 def test_exit_codes(tmp_path: Path) -> None:
     old = written(tmp_path / "old", CLIPS)
-    assert run(old, old).exit_code == 0
     new = written(tmp_path / "new", {**CLIPS, "fold3_room4_mix000": scene(50)})
-    done = run(old, new)
-    assert done.exit_code == 1
-    assert "6 clips in both: 5 the same, 1 changed" in done.stdout
-    assert run(old, items(tmp_path / "q.jsonl", ITEMS)).exit_code == 2
-    assert run(old, tmp_path / "nowhere").exit_code == 2
-    other = run(old, written(tmp_path / "other", {"fold9": scene(1)}))
-    assert other.exit_code == 1
-    assert "no clip is in both" in other.stderr
+    others = (old, items(tmp_path / "q.jsonl", ITEMS), tmp_path / "nowhere")
+    assert [invoke("diff", old, other).exit_code for other in others] == [0, 2, 2]
+    done = invoke("diff", old, new)
+    assert (done.exit_code, "6 clips in both: 5 the same, 1 changed" in done.stdout) == (1, True)
+    other = invoke("diff", old, written(tmp_path / "other", {"fold9": scene(1)}))
+    assert (other.exit_code, "no clip is in both" in other.stderr) == (1, True)
 
 
 @pytest.fixture
 def both(tmp_path: Path) -> tuple[Path, Path]:
     """Two versions of a folder with labels and questions, in which nothing changed."""
     for name in ("old", "new"):
-        folder = written(tmp_path / name, CLIPS)
-        rows = [
-            {"id": f"q{n}", "audio": [f"a{n}.wav"], "question": f"What is sound {n}?", "answer": "yes"}
-            for n in range(6)
-        ]
-        (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        items(written(tmp_path / name, CLIPS) / "questions.jsonl", ITEMS[:6])
     return tmp_path / "old", tmp_path / "new"
 
 
@@ -250,7 +225,7 @@ def test_labels_and_questions_in_one_place_are_compared_by_their_format(both: tu
     with pytest.raises(UsageError, match=r"name the format \(format=\) of those to compare, starss22 or items"):
         seldio.diff(old, new)
     questions = new / "questions.jsonl"
-    questions.write_text(questions.read_text().replace("yes", "no", 2))
+    questions.write_text(questions.read_text().replace('"answer": "yes"', '"answer": "no"', 2))
     assert seldio.diff(old, new, format="starss22").same
     assert changes(seldio.diff(old, new, format="items")) == {"questions with another answer": (2, "q0 and 1 more")}
     for output in ("text", "json", "csv", "markdown", "html"):

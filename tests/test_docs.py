@@ -6,11 +6,14 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from releases import since
 
+from seldio.cli.demo import OPEN
 from seldio.findings import DOCS
 
 ROOT = Path(__file__).parent.parent
@@ -28,11 +31,7 @@ def test_generated_files_and_schemas_are_in_step() -> None:
 
 def written() -> list[Path]:
     """The pages that are in the repository; `docs/reference` is made by `make docs`."""
-    return [
-        path
-        for path in sorted((ROOT / "docs").rglob("*.md"))
-        if path.relative_to(ROOT / "docs").parts[0] not in ("_build", "reference")
-    ]
+    return [path for path in sorted((ROOT / "docs").rglob("*.md")) if not {"_build", "reference"} & {*path.parts}]
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +77,11 @@ def _entries(page: Path) -> list[str]:
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:
-    listed = {
-        Path(os.path.normpath(path))
-        for page in written()
-        for entry in _entries(page)
-        for path in page.parent.glob(f"{entry.rpartition('<')[2].rstrip('>')}.md")
-    }
+    listed = set()
+    for page in written():
+        for entry in _entries(page):
+            paths = page.parent.glob(f"{entry.rpartition('<')[2].rstrip('>')}.md")
+            listed |= {Path(os.path.normpath(path)) for path in paths}
 
     assert {ROOT / "docs/index.md"} == set(written()) - listed
 
@@ -106,3 +104,39 @@ def test_tests_that_pages_name_exist() -> None:
     }
     assert len(named) > 1
     assert [] == sorted(one for one in named if not (ROOT / one[1]).exists())
+
+
+def test_the_badges_and_the_citation_say_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"version-{version}-" in readme
+    assert len(readme.splitlines()) <= 45
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_the_example_runs(example: Path, tmp_path: Path) -> None:
+    if "import torch" in example.read_text("utf-8") and not find_spec("torch"):
+        pytest.skip("torch is not installed here; tests/frameworks run this example")
+    done = subprocess.run([sys.executable, "-W", "error", example], cwd=tmp_path, capture_output=True, check=False)
+
+    assert 0 == done.returncode, done.stderr.decode()
+    assert done.stdout
+
+
+@pytest.mark.slow
+def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "seldio", "demo", "somewhere", "--no-media"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+
+    assert 0 == done.returncode, done.stdout.decode()[-2000:] + done.stderr.decode()
+    shown = done.stdout.decode()
+    assert "the labels came back from Parquet byte for byte" in shown
+    assert sum(1 + (len(line) - 1) // 80 for line in shown.splitlines() if line) + shown.count("\n\n") <= 120
+    assert re.search(r"^output +0\.\d{3} ", shown, re.MULTILINE), "the score itself is on the screen"
+    for name, _ in OPEN:
+        assert (tmp_path / "somewhere" / name).exists(), name
+    for line in re.findall(r"\d+ more lines in (.*)", shown):
+        assert (tmp_path / "somewhere" / line).read_text("utf-8")

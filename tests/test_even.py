@@ -67,7 +67,6 @@ def test_open_answers_are_about_as_frequent(answers: list[int]) -> None:
 
 
 def assert_places_and_answers_are_even(path: Path) -> None:
-    """Check that neither the place of the right option nor the usual answer tells more than guessing."""
     (reading,) = read_items(path, None, raise_errors)
     places: dict[int, Counter[int]] = defaultdict(Counter)
     answers: dict[str, Counter[str]] = defaultdict(Counter)
@@ -83,7 +82,6 @@ def assert_places_and_answers_are_even(path: Path) -> None:
 
 
 def place_of(item: Any) -> int:
-    """Return the place of the right option, which the answer names by its letter or its text."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(item.options)]
     return letters.index(item.answer) if item.answer in letters else item.options.index(item.answer)
 

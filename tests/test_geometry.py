@@ -1,4 +1,4 @@
-"""Directions, time and channel swaps: known values, and properties that hold everywhere."""
+"""Directions, channel swaps and time: known values, and properties that hold everywhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 from functools import partial
 
+import av
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio import clock, geometry
+from seldio.clock import CONVENTIONS, NTSC, video_error, video_frame
 from seldio.errors import UsageError
 from seldio.media import arrays
 from seldio.media.rotations import ROTATIONS, Rotation, channels, rotate_audio, rotate_table, rotation
@@ -41,10 +43,6 @@ def test_known_directions(azimuth: float, elevation: float, x: float, y: float, 
         assert pytest.approx((0 if abs(elevation) == 90 else azimuth, elevation), abs=1e-12) == polar
 
 
-def test_the_zero_vector_is_the_front() -> None:
-    assert geometry.to_polar(0.0, 0.0, 0.0) == (0.0, 0.0)
-
-
 @given(azimuths, st.floats(-89.9, 89.9))
 def test_polar_and_back(azimuth: float, elevation: float) -> None:
     again = geometry.to_polar(*geometry.to_cartesian(azimuth, elevation))
@@ -67,27 +65,11 @@ def test_wrapped_azimuths_are_in_range_and_stay(azimuth: float) -> None:
     assert pytest.approx(0, abs=1e-6) == (azimuth - wrapped + 180) % 360 - 180
 
 
-@pytest.mark.parametrize(
-    ("azimuth", "expected"), [(0, 0), (90, 90), (-90, -90), (91, 89), (180, 0), (-180, 0), (-135, -45), (270, -90)]
-)
-def test_fold(azimuth: float, expected: float) -> None:
-    assert expected == geometry.fold(azimuth)
-
-
 @given(azimuths)
 def test_folding_keeps_left_and_right(azimuth: float) -> None:
     folded = geometry.fold(azimuth)
     assert pytest.approx(np.sin(np.radians(azimuth)), abs=1e-12) == np.sin(np.radians(folded))
     assert abs(folded) <= 90
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [((0, 0), (0, 0), 0), ((0, 0), (90, 0), 90), ((0, 0), (180, 0), 180), ((170, 0), (-170, 0), 20), ((-180, 10), (180, 10), 0),
-     ((0, 90), (123, 90), 0), ((0, 80), (180, 80), 20), ((0, -90), (0, 90), 180), ((0, 45), (90, 0), 90)],
-)  # fmt: skip
-def test_great_circle(one: tuple[float, float], other: tuple[float, float], expected: float) -> None:
-    assert pytest.approx(expected, abs=1e-6) == geometry.great_circle(*one, *other)
 
 
 @given(azimuths, elevations, azimuths, elevations)
@@ -128,10 +110,6 @@ def test_columns_beyond_the_picture_wrap_around_it() -> None:
     assert geometry.to_pixels(540, 0)[0] == 0
 
 
-def test_larger_pictures() -> None:
-    assert geometry.to_pixels(0, 0, 1920, 960) == (960, 479.5)
-
-
 @pytest.mark.parametrize(
     ("start", "end", "first", "last"),
     [(1.2, 1.3, 12, 12), (1.2, 1.30000009, 12, 12), (1.19999991, 1.3, 12, 12), (1.25, 1.26, 12, 12), (1.25, 1.35, 12, 13),
@@ -163,12 +141,6 @@ BY_HAND = {
     "-az+90 el+": ("mic", (0, 1), (2, 1), (1, 1), (3, 1)),
     "az+90 el-": ("mic", (1, 1), (3, 1), (0, 1), (2, 1)),
 }
-
-
-def test_there_are_sixteen_and_eight() -> None:
-    assert (16, 8) == (len(FOA), len(MIC))
-    turns = ("az+0 el+", "az+90 el-", "az+180 el+", "az-90 el-")
-    assert {*turns, "-az+0 el-", "-az+90 el+", "-az+180 el-", "-az-90 el+"} == {*MIC}
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -205,12 +177,6 @@ def test_the_lowest_number_becomes_the_highest() -> None:
     turned = rotate_audio(sound, rotation("-az+0 el+"), "foa")
     assert [[-32768] * 2, [32767] * 2, [-32768] * 2, [-32768] * 2] == turned.tolist()
     assert (-32768 == sound).all()
-
-
-def test_more_dimensions_turn_alike() -> None:
-    batch = np.random.default_rng(0).normal(size=(3, 4, 10))
-    turned = rotate_audio(batch, MIC["az+90 el-"], "mic")
-    assert (turned[2] == rotate_audio(batch[2], MIC["az+90 el-"], "mic")).all()
 
 
 @pytest.mark.parametrize("format", ["foa", "mic"])
@@ -303,3 +269,136 @@ def test_refusals() -> None:
         rotate_audio(np.zeros((4, 4), np.uint8), FOA["az+90 el+"], "foa")
     with pytest.raises(UsageError, match="makes x from y"):
         rotate_table(pa.table({"x": [1.0]}), FOA["az+90 el+"])
+
+
+FRAMES = st.integers(0, 10**7)
+RATES = st.sampled_from([NTSC, Fraction(25), Fraction(30), Fraction(24_000, 1_001), Fraction(60_000, 1_001)]) | (
+    st.fractions(10, 240, max_denominator=1_001)
+)
+HOPS = st.sampled_from([clock.HOP, Fraction(1, 50)])
+
+
+def errors(name: str, last: int) -> list[float]:
+    """Milliseconds by which the picture of each label frame is late."""
+    return [float(video_error(frame, name)) * 1000 for frame in range(last)]
+
+
+@given(frame=FRAMES, hop=HOPS, part=st.fractions(0, 1).filter(lambda part: part < 1))
+def test_a_label_frame_holds_its_times(frame: int, hop: Fraction, part: Fraction) -> None:
+    assert clock.label_frame((frame + part) * hop, hop) == frame
+    assert clock.centre(frame, hop) - clock.seconds(frame, hop) == hop / 2
+    assert clock.onset(frame, hop) == float(clock.seconds(frame, hop)) == float(frame * hop)
+    assert clock.offset(frame, hop) == clock.onset(frame + 1, hop)
+
+
+@given(frame=FRAMES, rate=st.sampled_from([16_000, 24_000, 44_100, 48_000, 11_025]), hop=HOPS)
+def test_samples_and_label_frames_are_inverse(frame: int, rate: int, hop: Fraction) -> None:
+    first = clock.sample(frame, rate, hop)
+    before = -(-first.numerator // first.denominator) - 1
+
+    assert clock.label_frame(first / rate, hop) == frame
+    assert clock.label_frame(Fraction(before) / rate, hop) == frame - 1
+    assert first / rate == clock.seconds(frame, hop)
+
+
+@given(frame=FRAMES, rate=RATES)
+def test_times_and_numbers_of_video_frames_are_inverse(frame: int, rate: Fraction) -> None:
+    assert clock.nearest_video_frame(clock.video_time(frame, rate), rate) == frame
+
+
+@given(time=st.fractions(0, 10_000), rate=RATES)
+def test_the_nearest_video_frame_is_nearest(time: Fraction, rate: Fraction) -> None:
+    frame = clock.nearest_video_frame(time, rate)
+    here, before, behind = (abs(clock.video_time(n, rate) - time) for n in (frame, frame - 1, frame + 1))
+
+    assert here <= behind
+    assert here < before or frame == 0
+
+
+@given(frame=FRAMES, rate=RATES, name=st.sampled_from(sorted(CONVENTIONS)))
+def test_later_label_frames_have_later_pictures(frame: int, rate: Fraction, name: str) -> None:
+    assert 0 <= video_frame(frame, name, rate) <= video_frame(frame + 1, name, rate)
+
+
+@given(frame=FRAMES, rate=RATES, hop=HOPS)
+def test_the_default_errs_by_half_a_picture_at_most(frame: int, rate: Fraction, hop: Fraction) -> None:
+    assert abs(video_error(frame, "centre", rate, hop)) <= 1 / (2 * rate) or video_frame(frame, rate=rate, hop=hop) == 0
+    assert video_frame(frame, rate=rate, hop=hop) == video_frame(frame, "center", rate, hop)
+
+
+@given(frame=st.integers(0, 10**6))
+def test_the_picture_of_the_centre_is_shown_in_its_label_frame(frame: int) -> None:
+    assert clock.label_frame(clock.video_time(video_frame(frame))) == frame
+
+
+def test_an_unknown_convention_is_usage() -> None:
+    with pytest.raises(UsageError, match="unknown convention 'middle'; choose from centre, start"):
+        video_frame(0, "middle")
+
+
+def test_sony_s_training_cuts_off() -> None:
+    late = errors("dcase2023-training", 6000)
+
+    assert max(late) <= 0
+    assert -33.4 < min(late) < -33.3
+    assert np.mean(late) == pytest.approx(-16.7, abs=0.05)
+
+
+def test_sony_s_inference_writes_31_chunks_of_5_minutes_early() -> None:
+    early = [chunk for chunk in range(250) if clock.chunk_frame(chunk) != 12 * chunk]
+
+    assert len(early) == 31
+    assert [clock.chunk_frame(chunk) for chunk in early[:3]] == [107, 215, 371]
+    assert [int(time * 10) for time in np.arange(0, 300, 1.2)] == [clock.chunk_frame(n) for n in range(250)]
+
+
+def test_sony_s_inference_shows_one_picture_for_each_chunk() -> None:
+    pictures = [video_frame(frame, "dcase2023-inference") for frame in range(24)]
+
+    assert pictures == [0] * 12 + [35] * 12
+    assert video_frame(107, "dcase2023-inference") == video_frame(119, "dcase2023-inference") == 323
+
+
+def test_every_third_picture_runs_away() -> None:
+    late = errors("dcase2024", 5401)
+    other = [frame for frame in range(1001) if video_frame(frame, "dcase2024") != video_frame(frame, "start")]
+
+    assert other[0] == 167
+    assert video_error(1, "dcase2024") == Fraction(1, 10_000)
+    assert next(frame for frame, error in enumerate(late) if error >= 100) == 1000
+    assert [round(late[frame], 1) for frame in (599, 3000, 5400)] == [59.9, 300.0, 540.0]
+    assert max(late[:50]) == pytest.approx(4.9)  # a clip of 5 s, 2025
+    assert video_frame(7, "dcase2025") == 21
+
+
+def test_fps_10_is_what_ffmpeg_does() -> None:
+    chosen = ffmpeg_fps_10(900)
+    late = errors("dcase2026", 6000)
+
+    assert [video_frame(frame, "dcase2026") for frame in range(len(chosen))] == chosen
+    assert len(chosen) > 290
+    assert 16.6 < min(late) < max(late) < 50
+    assert np.mean(late) == pytest.approx(33.3, abs=0.05)
+
+
+def ffmpeg_fps_10(frames: int) -> list[int]:
+    """The numbers of the pictures that FFmpeg's own filter keeps."""
+    graph, picture, base = av.filter.Graph(), np.zeros((16, 16, 3), np.uint8), 1 / NTSC
+    source = graph.add_buffer(width=16, height=16, format="rgb24", time_base=base)
+    fps, sink = graph.add("fps", "10"), graph.add("buffersink")
+    source.link_to(fps)
+    fps.link_to(sink)
+    graph.configure()
+    kept: list[int] = []
+    for number in range(frames):
+        picture[0, 0] = (*divmod(number, 256), 0)
+        frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+        frame.pts, frame.time_base = number, base
+        graph.push(frame)
+        while True:
+            try:
+                high, low, _ = graph.pull().to_ndarray()[0, 0].tolist()
+            except (av.error.BlockingIOError, av.error.EOFError):
+                break
+            kept.append(high * 256 + low)
+    return kept

@@ -31,7 +31,6 @@ TRAIN = "dev-train-tau/fold3_room4_mix001.wav"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset of two scenes with both arrays."""
     folder = tmp_path_factory.mktemp("arrays") / "starss23"
     write_tree(folder, 5, seconds=20.0, clips=CLIPS, media=("audio",))
     return folder
@@ -39,7 +38,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tree(made: Path, tmp_path: Path) -> Path:
-    """The same, to be changed."""
     return Path(shutil.copytree(made, tmp_path / "starss23"))
 
 

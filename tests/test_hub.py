@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pytest
 import soundfile
 import yaml
-from commands import contents, invoke
+from commands import contents, invoke, laid
 from hub_stand_in import HubStandIn, answer
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
 
@@ -28,12 +29,12 @@ import seldio
 from seldio.check.description import describe
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
-from seldio.findings import Finding, Severity
+from seldio.findings import Severity
 from seldio.hub import pull, push, repository
 from seldio.hub.card import BEGIN, END
 from seldio.hub.pushing import UploadKind
 from seldio.rules import CATALOGUE, findings
-from seldio.rules.hub import HUB_RULES, HubFolder, glob_pattern
+from seldio.rules.hub import HUB_RULES, HubFolder
 from seldio.schemas import SCHEMAS
 
 REPO = "anna/sounds"
@@ -62,36 +63,21 @@ def tree(tmp_path: Path) -> Path:
         "LICENSE": "MIT\n",
         ".env": "TOKEN=1\n",
         "notes.xyz": "not data\n",
+        "foa_dev/a.wav": wav(2400),
     }
-    write(tmp_path / "data", files)
-    (tmp_path / "data/foa_dev").mkdir()
-    (tmp_path / "data/foa_dev/a.wav").write_bytes(wav(4, 2400))
-    return tmp_path / "data"
+    return laid(tmp_path / "data", files)
 
 
-def write(top: Path, files: Mapping[str, str]) -> Path:
-    for name, text in files.items():
-        (top / name).parent.mkdir(parents=True, exist_ok=True)
-        (top / name).write_text(text, "utf-8")
-    return top
-
-
-def wav(channels: int, frames: int) -> bytes:
+def wav(frames: int) -> bytes:
     out = io.BytesIO()
-    soundfile.write(out, np.random.default_rng(0).normal(0, 0.1, (frames, channels)), 24000, format="WAV")
+    soundfile.write(out, np.random.default_rng(0).normal(0, 0.1, (frames, 4)), 24000, format="WAV")
     return out.getvalue()
 
 
-def starss(top: Path, clips: Mapping[str, str]) -> Path:
-    """A tree with labels and recordings: clips by name, with the split of each."""
-    for clip, split in clips.items():
-        write(top, {f"metadata_dev/dev-{split}-sony/{clip}.csv": ROWS})
-        (top / f"foa_dev/dev-{split}-sony").mkdir(parents=True, exist_ok=True)
-        (top / f"foa_dev/dev-{split}-sony/{clip}.wav").write_bytes(wav(4, 24000))
+def starss(top: Path) -> Path:
+    for place in ("train-sony/fold3_room21_mix001", "train-sony/fold3_room21_mix002", "test-sony/fold4_room23_mix001"):
+        laid(top, {f"metadata_dev/dev-{place}.csv": ROWS, f"foa_dev/dev-{place}.wav": wav(24000)})
     return top
-
-
-CLIPS = {"fold3_room21_mix001": "train", "fold3_room21_mix002": "train", "fold4_room23_mix001": "test"}
 
 
 def cli(*arguments: str) -> tuple[int, str]:
@@ -107,27 +93,15 @@ def configs_of(card: str) -> dict[str, dict[str, Any]]:
     return {config["config_name"]: config for config in front(card)["configs"]}
 
 
-def test_a_dry_run_shows_everything_and_changes_nothing(hub: HubStandIn, tree: Path) -> None:
-    before = contents(tree)
-    code, text = cli("push", str(tree), "--repo", REPO, "--dry-run", "--license", "mit")
-    assert code == 0
-    for name in ("fold3_room21_mix002.csv", "foa_dev/a.wav", "qa/test.jsonl", "LICENSE", "README.md"):
-        assert re.search(rf"\+ +[\d,]+  \S*{re.escape(name)}", text)
-    assert "Not uploaded: 2 names: .env, notes.xyz" in text
-    assert "config_name: labels" in text
-    assert not hub.private
-    assert contents(tree) == before
-
-
 @pytest.mark.parametrize("kind", ["files", "parquet", "audiofolder"])
-def test_a_dry_run_works_without_a_network(
+def test_a_dry_run_needs_no_network(
     hub: HubStandIn, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_answer(*_: object, **__: object) -> None:
         raise ConnectionError(f"no route, says {TOKEN}")
 
     monkeypatch.setattr(hub, "dataset_info", no_answer)
-    tree = starss(tmp_path / "starss", CLIPS)
+    tree = starss(tmp_path / "starss")
     code, text = cli("push", str(tree), "--repo", REPO, "--as", kind, "--dry-run")
     assert code == 0, text
     assert re.search(r"^  \? +[\d,]+  README.md$", text, re.MULTILINE)
@@ -149,7 +123,7 @@ def test_errors_in_the_data_stop_a_push(hub: HubStandIn, tree: Path, dry: list[s
 
 
 def test_classes_of_two_lists_are_not_published(hub: HubStandIn, tmp_path: Path) -> None:
-    write(tmp_path / "own", {f"k{number}.csv": f"{ROWS}2,1,0,-48,{number}\n3,2,0,10,-5\n" for number in range(3)})
+    laid(tmp_path / "own", {f"k{number}.csv": f"{ROWS}2,1,0,-48,{number}\n3,2,0,10,-5\n" for number in range(3)})
     for kind in ("files", "parquet"):
         code, text = cli("push", str(tmp_path / "own"), "--repo", REPO, "--as", kind)
         assert code == 2
@@ -162,6 +136,14 @@ def test_classes_of_two_lists_are_not_published(hub: HubStandIn, tmp_path: Path)
 
 
 def test_what_is_pushed_comes_back_byte_for_byte(hub: HubStandIn, tree: Path, tmp_path: Path) -> None:
+    before = contents(tree)
+    code, text = cli("push", str(tree), "--repo", REPO, "--dry-run", "--license", "mit")
+    assert code == 0
+    for name in ("fold3_room21_mix002.csv", "foa_dev/a.wav", "qa/test.jsonl", "LICENSE", "README.md"):
+        assert re.search(rf"\+ +[\d,]+  \S*{re.escape(name)}", text)
+    assert "Not uploaded: 2 names: .env, notes.xyz" in text
+    assert not hub.private
+    assert contents(tree) == before
     done = push(tree, REPO, private=True, license="mit")
     assert done.commit == hub.sha(REPO)
     assert hub.private == {REPO: True}
@@ -198,13 +180,13 @@ test = { clips = ["b"] }
 
 @pytest.mark.parametrize("kind", ["files", "parquet", "audiofolder"])
 def test_a_dataset_that_is_pulled_still_says_what_it_is(hub: HubStandIn, tmp_path: Path, kind: UploadKind) -> None:
-    yard = write(tmp_path / "yard", {
+    yard = laid(tmp_path / "yard", {
         "dataset.toml": DESCRIBED,
         "first/a.csv": "time,label,azimuth\n0.0,dog bark,270\n0.1,dog bark,271\n",
         "second/b.csv": "time,label,azimuth\n0.0,bird,270\n0.1,bird,271.5\n",
+        "first/a.wav": wav(24000),
+        "second/b.wav": wav(24000),
     })  # fmt: skip
-    for name in ("first/a.wav", "second/b.wav"):
-        (yard / name).write_bytes(wav(4, 24000))
     push(yard, REPO, kind=kind)
     pull(REPO, tmp_path / "got")
     assert [str(one) for one in seldio.validate(tmp_path / "got").findings if one.severity is Severity.ERROR] == []
@@ -240,10 +222,8 @@ def test_a_public_data_set_does_not_become_private(hub: HubStandIn, tree: Path) 
     assert "is public" in text
 
 
-def test_what_an_earlier_export_left_is_removed(
-    hub: HubStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = starss(tmp_path / "data", CLIPS)
+def test_what_an_export_left_is_removed(hub: HubStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = starss(tmp_path / "data")
     push(root, REPO, kind="parquet")
     before = set(hub.files(REPO))
     hub.make(REPO, {"theirs.csv": b"1\n", "labels/mine.parquet": b"PAR1"})
@@ -258,7 +238,7 @@ def test_what_an_earlier_export_left_is_removed(
     done = push(root, REPO, kind="parquet")
     assert set(hub.files(REPO)) == (before - set(removed)) | {"theirs.csv", "labels/mine.parquet"}
     patterns = [row["path"] for config in configs_of(done.card).values() for row in config["data_files"]]
-    assert not any(glob_pattern(pattern).fullmatch("labels/mine.parquet") for pattern in patterns)
+    assert not any(fnmatch("labels/mine.parquet", pattern) for pattern in patterns)
     hub.make(REPO, {"manifest.json": b"[]"})
     assert push(root, REPO, kind="parquet").removed == ()
 
@@ -269,9 +249,7 @@ def test_what_an_earlier_export_left_is_removed(
      (answer(HfHubHTTPError, 412), 3, "someone else changed it"), (answer(HfHubHTTPError, 500, f"no {TOKEN}"), 3, "no hf_…"),
      (RuntimeError("\x1b[2J::error::x"), 3, "cannot push to anna/sounds: ")],
 )  # fmt: skip
-def test_errors_of_the_hub_are_said_in_plain_words(
-    hub: HubStandIn, tree: Path, error: Exception, code: int, said: str
-) -> None:
+def test_errors_of_the_hub_are_plain_words(hub: HubStandIn, tree: Path, error: Exception, code: int, said: str) -> None:
     hub.fails = error
     found, text = cli("push", str(tree), "--repo", REPO)
     assert (found, said in text, TOKEN in text, "\x1b" in text) == (code, True, False, False), text
@@ -280,7 +258,7 @@ def test_errors_of_the_hub_are_said_in_plain_words(
 
 def test_a_pull_replaces_nothing_without_being_told(hub: HubStandIn, tmp_path: Path) -> None:
     hub.make(REPO, FILES)
-    out = write(tmp_path / "got", {"mine.txt": "mine", "README.md": "old", "a.csv": FILES["a.csv"].decode()})
+    out = laid(tmp_path / "got", {"mine.txt": "mine", "README.md": "old", "a.csv": FILES["a.csv"].decode()})
     code, text = cli("pull", REPO, "-o", str(out))
     assert code == 2
     assert "1 file in" in text
@@ -320,7 +298,7 @@ def test_wrong_bytes_never_get_in_place(hub: HubStandIn, tmp_path: Path) -> None
 )
 def test_a_pull_follows_no_links(hub: HubStandIn, tmp_path: Path, place: str) -> None:
     hub.make(REPO, FILES)
-    write(tmp_path / "mine", {"b.wav": "mine"})
+    laid(tmp_path / "mine", {"b.wav": "mine"})
     link = tmp_path / place.format(hub.sha(REPO)[:12])
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(tmp_path / ("mine/b.wav" if link.suffix in (".wav", ".csv") else "mine"))
@@ -370,7 +348,7 @@ def test_a_source_on_the_hub_is_validated_in_place(hub: HubStandIn) -> None:
 def test_labels_on_the_hub_are_a_reference(hub: HubStandIn, tmp_path: Path) -> None:
     labels = {f"{number}.csv": f"{ROWS}9,3,0,0,0\n" for number in range(3)}
     hub.make(REPO, {f"labels/{name}": text.encode() for name, text in labels.items()})
-    given = str(write(tmp_path / "given", labels))
+    given = str(laid(tmp_path / "given", labels))
     address = f"hf://datasets/{REPO}/labels"
     for one, other in ((address, given), (given, address), (address, address)):
         code, text = cli("score", one, "-r", other, "--json")
@@ -378,7 +356,7 @@ def test_labels_on_the_hub_are_a_reference(hub: HubStandIn, tmp_path: Path) -> N
 
 
 def test_an_export_on_the_hub_is_what_it_was_made_from(hub: HubStandIn, tmp_path: Path) -> None:
-    root = starss(tmp_path / "data", CLIPS)
+    root = starss(tmp_path / "data")
     push(root, REPO, kind="parquet")
     there, here = seldio.open(f"hf://datasets/{REPO}"), seldio.open(root)
     assert here.clips.equals(there.clips)
@@ -412,7 +390,7 @@ def test_the_split_of_questions_is_that_of_their_records(hub: HubStandIn, tmp_pa
     record = {"id": "1", "audio": ["a.wav"], "question": "What?", "answer": "A bell.", "split": "test"}
     for split, expected in (("test", "test"), (None, "train")):
         lines = {"qa.jsonl": json.dumps(record | {"split": split}) + "\n"}
-        card = push(write(tmp_path / "qa", lines), REPO, dry_run=True).card
+        card = push(laid(tmp_path / "qa", lines), REPO, dry_run=True).card
         assert [row["split"] for row in configs_of(card)["qa"]["data_files"]] == [expected]
 
 
@@ -421,7 +399,7 @@ def test_labels_with_a_header_are_one_configuration(hub: HubStandIn, tmp_path: P
     files = {"dataset.toml": DESCRIBED.partition("[splits]")[0] + '[splits]\ntest = { folders = ["b"] }\n'}
     files |= {f"{'ab'[n % 2]}/{n}.csv": f"time,label,azimuth\n0.0,bird,{n + n % 3 / 2:g}\n" for n in range(12)}
     files["b/empty.csv"] = "time,label,azimuth\n"
-    card = push(write(tmp_path / "yard", files), REPO, dry_run=True).card
+    card = push(laid(tmp_path / "yard", files), REPO, dry_run=True).card
     assert set(configs_of(card)) == {"labels"}
     paths = {row["split"]: row["path"] for row in configs_of(card)["labels"]["data_files"]}
     assert paths["train"] == "a/*.csv"
@@ -484,12 +462,12 @@ for repo, code in zip(sys.argv[1::2], sys.argv[2::2]):
 
 def test_datasets_loads_what_was_pushed(hub: HubStandIn, tmp_path: Path) -> None:
     """By the example of each card, in a process of its own, where the name of a dataset is a folder."""
-    root = starss(tmp_path / "starss22", CLIPS)
+    root = starss(tmp_path / "starss22")
     files = {"dataset.toml": DESCRIBED}
     files |= {f"{'first' if n % 2 else 'second'}/{n}.csv": f"time,label,azimuth\n0,bird,{n + n % 3 / 2:g}\n0.5,bird,3\n"
               for n in range(12)}  # fmt: skip
     files |= {"second/b.csv": "time,label,azimuth\n0.5,bird,3\n", "second/none.csv": "time,label,azimuth\n"}
-    yard = write(tmp_path / "yard", files)
+    yard = laid(tmp_path / "yard", files)
     cards = {
         "anna/files": push(root, "anna/files").card,
         "anna/parquet": push(root, "anna/parquet", kind="parquet").card,
@@ -513,38 +491,16 @@ def test_datasets_loads_what_was_pushed(hub: HubStandIn, tmp_path: Path) -> None
     assert "{'time': Value('float64'), 'label': Value('string'), 'azimuth': Value('float64')}" in lines
 
 
-def folder(files: Mapping[str, bytes | int], card: dict[str, Any] | None = None) -> HubFolder:
-    """Files by name, with their content, or with a size only."""
-    made = [
-        Entry(
-            name,
-            name,
-            data if isinstance(data, int) else len(data),
-            2**40,
-            None,
-            partial(io.BytesIO, data if isinstance(data, bytes) else b""),
-        )
-        for name, data in sorted(files.items())
-    ]
+def folder(files: Mapping[str, int], card: dict[str, Any] | None = None) -> HubFolder:
+    content = partial(io.BytesIO, b"x\n")
+    made = [Entry(name, name, size, 2**40, None, content) for name, size in sorted(files.items())]
     return HubFolder("data", made, {"license": "mit"} if card is None else card)
-
-
-def found_in(folder: HubFolder) -> list[Finding]:
-    return list(findings(HUB_RULES, folder))
-
-
-def configs(*rows: tuple[str, str, str]) -> dict[str, Any]:
-    names = dict.fromkeys(name for name, _, _ in rows)
-    return {"license": "mit", "configs": [
-        {"config_name": name, "data_files": [{"split": s, "path": p} for n, s, p in rows if n == name]} for name in names
-    ]}  # fmt: skip
 
 
 #: For each rule what it finds something in, and what it does not.
 CASES: dict[str, tuple[Callable[[], HubFolder], Callable[[], HubFolder]]] = {
     "HUB101": (lambda: folder({f"a/{n}.wav": 1 for n in range(10_001)}), lambda: folder({f"{n % 2}/{n}.wav": 1 for n in range(10_001)})),
-    "HUB102": (lambda: folder({f"{n % 99}/{n}.wav": 1 for n in range(100_001)}), lambda: folder({f"{n % 99}/{n}.wav": 1 for n in range(100_000)})),
-    "HUB305": (lambda: folder({"a.csv": b"x\n"}, configs(("c", "train", "b*.csv"))), lambda: folder({"a.csv": b"x\n"}, configs(("c", "train", "*.csv")))),
+    "HUB101 in all": (lambda: folder({f"{n % 99}/{n}.wav": 1 for n in range(100_001)}), lambda: folder({f"{n % 99}/{n}.wav": 1 for n in range(100_000)})),
     "HUB601": (lambda: HubFolder("data", [], None), lambda: folder({})),
     "HUB603": (lambda: folder({}, {"pretty_name": "x"}), lambda: folder({})),
 }  # fmt: skip
@@ -554,10 +510,10 @@ CASES: dict[str, tuple[Callable[[], HubFolder], Callable[[], HubFolder]]] = {
 @pytest.mark.parametrize("code", CASES)
 def test_each_rule_finds_its_own_and_nothing_else(code: str) -> None:
     bad, good = CASES[code]
-    findings = found_in(bad())
-    assert {finding.code for finding in findings} == {code}
-    for finding in findings:
-        assert finding.severity is CATALOGUE[code].severity
+    wrong = list(findings(HUB_RULES, bad()))
+    assert {finding.code for finding in wrong} == {code[:6]}
+    for finding in wrong:
+        assert finding.severity is (Severity.WARNING if "in all" in code else CATALOGUE[code].severity)
         assert finding.hint
         assert "\n" not in finding.message + finding.hint
-    assert code not in {finding.code for finding in found_in(good())}
+    assert code[:6] not in {finding.code for finding in findings(HUB_RULES, good())}

@@ -34,15 +34,12 @@ SO: dict[str, Any] = {
     "question_class": "detect", "answer_format": "structured_text", "question": "When?", "answer": "now",
     "canonical_answer": "1.0s to 2.5s", "answer_meta": {"time_span": [1.0, 2.5]},
 }  # fmt: skip
-MC = {"id": "m1", "audio_id": "./m1.wav", "question": "Who?", "choices": ["a", "b"], "answer": "b", "dataset": "d",
-      "task": "sound", "split": "test-mini", "difficulty": "easy"}  # fmt: skip
 RU = {"instruction": "{question}", "inputs": {"audio": {"bytes": b"RIFF", "path": "samples/1.wav"}, "question": "Что?",
       "option_a": "да", "option_b": "нет", "option_c": None, "option_d": None}, "outputs": "A",
       "meta": {"id": 1, "categories": {"task_type": "t", "source_dataset": "s"}}}  # fmt: skip
 
 
 def packed(rows: list[dict[str, Any]] | pa.Table) -> bytes:
-    """A Parquet file of another maker."""
     stream = io.BytesIO()
     pq.write_table(rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows), stream)
     return stream.getvalue()
@@ -65,7 +62,7 @@ def convert(source: Path, out: Path, to: str, *allow_loss: str) -> Path:
 
 
 REAL = ["so-bench/qa.jsonl", "so-bench/predictions.jsonl", "so-bench/so_dataset_sample.partial.json", "jasco/v0.csv",
-        "jasco/predictions-example.csv", "ruenvaqa/test.json", "ruenvaqa/records.jsonl", "mmau/mmau-test-mini.json",
+        "jasco/predictions-example.csv", "ruenvaqa/records.jsonl",
         "ruenvaqa/mera-submission-bad/BPS.json"]  # fmt: skip
 
 
@@ -73,7 +70,6 @@ REAL = ["so-bench/qa.jsonl", "so-bench/predictions.jsonl", "so-bench/so_dataset_
 def test_real_files_come_back(shared: Path, tmp_path: Path, name: str) -> None:
     source = shared / "data" / name
     kind = format_of_file(source.read_bytes(), name)
-    assert kind is not None
     table = convert(source, tmp_path / "x.parquet", "parquet")
 
     back = convert(table, tmp_path / "back", kind.name).read_bytes()
@@ -83,8 +79,6 @@ def test_real_files_come_back(shared: Path, tmp_path: Path, name: str) -> None:
     assert not validate(table).summary()["errors"]
     row = (formats.named(f"{kind.holds}-parquet", ItemFormat) or ITEMS).read(table.read_bytes(), "x", raise_errors)
     text = kind.read(source.read_bytes(), name, raise_errors)
-    assert row is not None
-    assert text is not None
     assert row.rows == text.rows
 
 
@@ -98,40 +92,6 @@ def test_rows_come_back(questions: list[Item], outputs: list[Prediction]) -> Non
         orders = [list(row.extra or {}) for row in reading.rows]
         assert orders == [list(row.extra or {}) for row in rows]
         assert format.write(reading.rows, reading.origin) == data
-
-
-def test_edited_tables_keep_the_edit_and_what_is_lost_is_named(tmp_path: Path) -> None:
-    source = tmp_path / "x.jsonl"
-    source.write_text(json.dumps(SO) + "\n", "utf-8")
-    table = pq.read_table(convert(source, tmp_path / "x.parquet", "parquet"))
-    edited = table.set_column(5, "question", pa.array(["Since when?"]))
-    pq.write_table(edited, tmp_path / "edited.parquet")
-    more = table.set_column(12, "split", pa.array(["dev"])).set_column(13, "dataset", pa.array(["STARSS23"]))
-    assert more.schema.names == table.schema.names
-    pq.write_table(more, tmp_path / "more.parquet")
-
-    back = convert(tmp_path / "edited.parquet", tmp_path / "back.jsonl", "so-bench")
-    assert json.loads(back.read_text("utf-8")) == SO | {"question": "Since when?"}
-    with pytest.raises(LossError, match="dataset"):
-        convert(tmp_path / "more.parquet", tmp_path / "lost.jsonl", "so-bench")
-
-
-@pytest.mark.parametrize(("records", "home"), [([SO, SO | {"qa_id": "q2", "answer_meta": {"onset_time": 1.5}}], "so-bench"),
-                         ([MC], "mmau")])  # fmt: skip
-def test_tables_of_known_records(records: list[dict[str, Any]], home: str, tmp_path: Path) -> None:
-    source = tmp_path / "x.parquet"
-    source.write_bytes(packed(records))
-    assert format_of_file(source.read_bytes(), "x") is ITEMS
-    reading = clean(source.read_bytes())
-    back = convert(source, tmp_path / "back", home)
-    format = formats.get(home, ItemFormat)
-
-    assert (reading.home, reading.lost) == (home, {})
-    again = format.read(back.read_bytes(), "back" + format.suffix, raise_errors)
-    assert again is not None
-    direct = format.read("".join(json.dumps(record) + "\n" for record in records).encode(), "x.jsonl", raise_errors)
-    assert direct is not None
-    assert again.rows == direct.rows == reading.rows
 
 
 def test_recordings_inside_a_table_are_a_loss_with_a_name(tmp_path: Path) -> None:
@@ -151,13 +111,10 @@ def test_recordings_inside_a_table_are_a_loss_with_a_name(tmp_path: Path) -> Non
 
 WRONG: dict[str, tuple[pa.Table, str]] = {
     "unknown columns": (pa.table({"x": [1]}), "SYN302"),
-    "a column twice": (pa.table([pa.array(["1"])] * 2, names=["id", "id"]), "SYN302"),
     "another type": (pa.table({"id": [1], "question": ["?"]}), "SYN212"),
     "no id": (pa.table({"id": pa.array([None], pa.string()), "question": ["?"]}), "SYN212"),
     "extra that is no json": (pa.table({"id": ["1"], "question": ["?"], "extra": ["{"]}), "SYN212"),
-    "extra that is no object": (pa.table({"id": ["1"], "question": ["?"], "extra": ["[1]"]}), "SYN212"),
     "extra that is deep": (pa.table({"id": ["1"], "question": ["?"], "extra": ["[" * 200_000]}), "SYN212"),
-    "extra that is a number": (pa.table({"id": ["1"], "question": ["?"], "extra": [3]}), "SYN212"),
     "events that are none": (pa.table({"id": ["1"], "question": ["?"], "events": [["bell"]]}), "SYN212"),
 }
 
@@ -176,8 +133,6 @@ METADATA: list[object] = [
     {"holds": "items", "format": "so-bench", "origin": {"orders": [[1]]}},
     "{", [], {"holds": "items", "format": "so-bench", "origin": []}, {"holds": "items", "format": "nothing"},
     {"holds": "items", "format": "so-bench", "origin": {"layout": {"joint": 5}}},
-    {"holds": "items", "format": "so-bench", "origin": {"order_of": 5}},
-    {"holds": "items", "format": "jasco", "origin": {"layout": {"odd": 5}}},
     {"holds": "items", "format": "ruenvaqa", "origin": {"layout": {"newline": [], "head": 1}}},
     {"holds": "items", "format": "predictions", "origin": {}},
 ]  # fmt: skip
@@ -205,7 +160,6 @@ def test_any_damage_is_a_finding_or_harmless(at: int, noise: bytes, cut: bool) -
         reading, found = look(data)
         assert reading is not None or found
         for row in range(len(reading.rows) if reading else 0):
-            assert reading is not None
             reading.place(row, "answer", None)
 
 

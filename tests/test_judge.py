@@ -1,4 +1,4 @@
-"""The judge against a real HTTP server on loopback that also fails, stalls, repeats, cuts the connection and lies."""
+"""The judge against a real HTTP server on loopback that also fails, repeats, cuts the connection and lies."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import contents
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -49,19 +50,16 @@ SECRET = "sk-very-secret-0123456789"
 
 @dataclasses.dataclass
 class Http:
-    """What the server sends back; *stall* waits before, *cut* ends the connection in the middle."""
+    """What the server sends back; *cut* ends the connection in the middle."""
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
-    stall: float = 0.0
     cut: bool = False
 
 
 @dataclasses.dataclass
 class Call:
-    """What the server received."""
-
     number: int
     body: dict[str, Any]
     headers: dict[str, str]
@@ -71,22 +69,17 @@ class Call:
         return TAG.findall(self.body["messages"][1]["content"])[-1]
 
 
-def completion(content: object, usage: object = (10, 5), model: object = "judge-1", **more: object) -> Http:
-    counts = usage
-    if isinstance(usage, tuple):
-        counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
-    message = {"role": "assistant", "content": content}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return Http(body=json.dumps({"id": "x", "model": model, "choices": [choice], "usage": counts, **more}).encode())
+def completion(content: object, model: object = "judge-1") -> Http:
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    return Http(body=json.dumps({"id": "x", "model": model, "choices": [choice], "usage": usage}).encode())
 
 
-def good(call: Call, **verdict: object) -> Http:
-    return completion(json.dumps({"request": call.tag, "right": True, "score": 2, **verdict}))
+def good(call: Call) -> Http:
+    return completion(json.dumps({"request": call.tag, "right": True, "score": 2}))
 
 
 class Server:
-    """A server of chat completions that does as its script says."""
-
     def __init__(self, script: Callable[[Call], Http]) -> None:
         self.script, self.calls = script, list[Call]()
         lock, outer = threading.Lock(), self
@@ -103,7 +96,6 @@ class Server:
                     headers = {name.lower(): value for name, value in self.headers.items()}
                     outer.calls.append(call := Call(len(outer.calls), body, headers))
                 answer = outer.script(call)
-                time.sleep(answer.stall)
                 try:
                     self.send_response(answer.status)
                     for name, value in answer.headers.items():
@@ -136,8 +128,6 @@ class Server:
 
 
 class Time:
-    """A clock that only waiting moves."""
-
     def __init__(self) -> None:
         self.slept, self._lock = list[float](), threading.Lock()
 
@@ -147,7 +137,6 @@ class Time:
 
 
 def close_session() -> None:
-    """Have the next call make a new HTTP client."""
     try:
         from huggingface_hub import close_session as close
     except ImportError:  # before 1.0
@@ -189,8 +178,8 @@ def serve() -> Iterator[Callable[[Callable[[Call], Http]], Server]]:
 Serve = Callable[[Callable[[Call], Http]], Server]
 
 
-def requests(number: int = 1, **texts: str) -> list[JudgeRequest]:
-    return [make(f"q{n}", "test", "Is it right?", {"answer": f"text {n}", **texts}, SCHEMA) for n in range(number)]
+def requests(number: int = 1) -> list[JudgeRequest]:
+    return [make(f"q{n}", "test", "Is it right?", {"answer": f"text {n}"}, SCHEMA) for n in range(number)]
 
 
 def judge(server: Server, /, **options: Any) -> Judge:
@@ -221,19 +210,6 @@ def test_a_plain_request_is_sent_as_it_is_and_answered_with_text(serve: Serve) -
         (each["role"], each["content"]) for each in first["messages"]
     ]
     assert "it says neither. Reply again in the format" in second["messages"][-1]["content"]
-
-
-def test_what_is_sent(serve: Serve) -> None:
-    server = serve(good)
-    ask(server, temperature=0.5, max_tokens=77, token=SECRET)
-    call = server.calls[0]
-    sent = {key: call.body[key] for key in ("model", "temperature", "max_tokens", "response_format")}
-    assert {
-        "model": "judge-1", "temperature": 0.5, "max_tokens": 77, "response_format": {"type": "json_object"},
-    } == sent  # fmt: skip
-    assert f"Bearer {SECRET}" == call.headers["authorization"]
-    ask(server, json_mode=False)
-    assert "response_format" not in server.calls[1].body
 
 
 def test_calls_run_at_the_same_time_and_no_more_than_allowed(serve: Serve) -> None:
@@ -413,16 +389,6 @@ def test_untrusted_text_stays_inside_the_fence(answer: str, question: str) -> No
     json.dumps(request.messages(), ensure_ascii=False).encode()
 
 
-def test_nothing_is_paid_for_twice(serve: Serve, tmp_path: Path) -> None:
-    server = serve(good)
-    first, _ = ask(server, 5, cache=tmp_path / "c.sqlite")
-    second, asked = ask(server, 8, cache=tmp_path / "c.sqlite")
-    assert 8 == len(server.calls)
-    assert [reply.verdict for reply in first] == [reply.verdict for reply in second[:5]]
-    assert (5, 3, 30) == (asked.tally.counts["cached"], asked.tally.counts["calls"], asked.tally.counts["tokens_in"])
-    assert [True] * 5 + [False] * 3 == [reply.cached for reply in second]
-
-
 @pytest.mark.parametrize("change", [{}, {"max_tokens": 5}, {"json_mode": False}, {"timeout": 7}, {"retries": 0}])
 def test_a_verdict_stays_where_the_server_or_a_limit_is_another(
     serve: Serve, tmp_path: Path, change: dict[str, Any]
@@ -430,30 +396,6 @@ def test_a_verdict_stays_where_the_server_or_a_limit_is_another(
     ask(serve(good), cache=tmp_path / "c.sqlite")
     replies, _ = ask(serve(good), cache=tmp_path / "c.sqlite", **change)  # on another port
     assert replies[0].cached
-
-
-def contents(path: Path) -> dict[str, bytes]:
-    """The files of a cache, but for the index of what is not merged yet, which every reader marks."""
-    files = {file.name: file.read_bytes() for file in path.parent.iterdir() if not file.name.endswith("-shm")}
-    return {name: data for name, data in files.items() if data}
-
-
-def test_a_dry_run_leaves_the_cache_as_it_is(serve: Serve, tmp_path: Path) -> None:
-    path, server = tmp_path / "sub" / "c.sqlite", serve(good)
-    path.parent.mkdir()
-
-    def planned() -> int:
-        before = contents(path)
-        with judge(server, cache=path, dry_run=True) as asked:
-            plan = asked.plan(requests(3))
-        assert before == contents(path)
-        return plan.cached
-
-    assert 0 == planned()
-    with judge(server, cache=path) as writing:  # another run is under way, nothing is merged yet
-        writing.ask(requests(2))
-        assert 2 == planned()
-    assert 2 == planned()
 
 
 def test_two_processes_share_a_cache(tmp_path: Path) -> None:
@@ -470,35 +412,27 @@ def test_two_processes_share_a_cache(tmp_path: Path) -> None:
     cache.close()
 
 
-def test_damaged_caches_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "c.sqlite"
-    cache = Cache(path)
-    cache.keep("k", "text", "m")
-    cache.close()
+def test_what_is_no_cache_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path, photos = tmp_path / "c.sqlite", tmp_path / "photos.sqlite"
+    with contextlib.closing(Cache(path)) as cache:
+        cache.keep("k", "text", "m")
     whole = path.read_bytes()
+    with contextlib.closing(sqlite3.connect(photos)) as base, base:
+        base.execute("CREATE TABLE photos (a)")
+    before = photos.read_bytes()
     path.write_bytes(b"not a data base at all" * 100)
-    with pytest.raises(SeldioError, match="is damaged or not a SQLite file"):
-        Cache(path)
+    for place, kind, message in (
+        (path, SeldioError, "is damaged or not a SQLite file"),
+        (photos, SeldioError, "not a judge cache of seldio"),
+        (tmp_path, SeldioError, "cannot use"),
+        (tmp_path / "no" / "c.sqlite", UsageError, "its folder does not exist"),
+    ):
+        with pytest.raises(kind, match=message):
+            Cache(place)
+    assert before == photos.read_bytes()
     path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
     with pytest.raises(SeldioError, match="damaged"), contextlib.closing(Cache(path)) as cache:
         cache.find(["k"])
-
-
-def test_other_peoples_files_are_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "photos.sqlite"
-    with contextlib.closing(sqlite3.connect(path)) as base, base:
-        base.execute("CREATE TABLE photos (a)")
-    before = path.read_bytes()
-    with pytest.raises(SeldioError, match="not a judge cache of seldio"):
-        Cache(path)
-    assert before == path.read_bytes()
-
-
-def test_a_cache_needs_its_folder(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="its folder does not exist"):
-        Cache(tmp_path / "no" / "c.sqlite")
-    with pytest.raises(SeldioError, match="cannot use"):
-        Cache(tmp_path)
 
 
 def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> None:
@@ -532,10 +466,9 @@ def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path
     assert made == asked.tally.counts["cached"]
 
 
-def test_a_plan(serve: Serve, tmp_path: Path) -> None:
-    server = serve(good)
-    options = {"cache": tmp_path / "c.sqlite", "max_tokens": 100}
-    with judge(server, **options) as asked:
+def test_a_plan_of_what_a_run_beside_it_has_not_asked_yet(serve: Serve, tmp_path: Path) -> None:
+    server, path = serve(good), tmp_path / "c.sqlite"
+    with judge(server, cache=path, max_tokens=100) as asked:
         plan = asked.plan(requests(4))
         assert (4, 0, 4, 400) == (plan.requests, plan.cached, plan.calls, plan.tokens_out)
         size = sum(len(each["content"].encode()) for request in requests(4) for each in request.messages())
@@ -544,6 +477,10 @@ def test_a_plan(serve: Serve, tmp_path: Path) -> None:
         asked.ask(requests(3))
         assert (30, 15) == (asked.tally.counts["tokens_in"], asked.tally.counts["tokens_out"])
         assert "4 requests, 3 of them in the cache: 1 call, about" in str(asked.plan(requests(4)))
+        before = contents(tmp_path)
+        with judge(server, cache=path, dry_run=True) as planned:  # while the other run has not merged its journal
+            assert 3 == planned.plan(requests(4)).cached
+        assert {**contents(tmp_path), "c.sqlite-shm": b""} == {**before, "c.sqlite-shm": b""}
 
 
 def test_the_token_is_never_shown_or_kept(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -574,15 +511,21 @@ def test_the_token_of_the_hub_goes_to_the_hub_only(serve: Serve, monkeypatch: py
     assert "hf_abcdefgh" not in str(server.calls[0].headers)
 
 
-@pytest.mark.parametrize("url", ["localhost:8000", "ftp://a/v1", "http://", "", "http://u:p@a/v1", "http://a/v1?key=1", "http://[", "http://a:99999/"])  # fmt: skip
-def test_addresses_that_are_none(url: str) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(
+            {"base_url": url}
+            for url in ("localhost:8000", "ftp://a/v1", "http://", "http://u:p@a/v1", "http://a/v1?key=1")
+        ),
+        *({"base_url": url} for url in ("http://[", "http://a:99999/")),
+        *({name: 0} for name in ("concurrency", "max_tokens")),
+        *({"timeout": float("nan")}, {"retries": -1}, {"temperature": 3}, {"model": " "}),
+    ],
+)
+def test_addresses_and_options_that_are_none(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        Judge("m", url)
-
-
-def test_judgements_are_read() -> None:
-    data = b'{"id": "1/2", "judgement": "Rating: 2", "more": []}\n{"judgement": {"rating": 1}, "id": 7}\n'
-    assert {"1/2": "Rating: 2", "7": {"rating": 1}} == read_judgements(data, "j.jsonl")
+        Judge(**{"model": "m", "base_url": "http://a/v1", **options})
 
 
 @pytest.mark.parametrize(
@@ -609,42 +552,34 @@ def test_reading_never_crashes(text: str, parts: Sequence[str]) -> None:
             read(candidate, requests()[0])
 
 
-def test_a_judge_decides_what_stays_unread_of_replies_with_options(serve: Serve, tmp_path: Path) -> None:
+def test_a_judge_decides_what_stays_unread_of_replies_with_options(serve: Serve) -> None:
+    options, rights = ["flute", "violin", "drum"], ("violin", "flute", "drum")
+    question = {"audio": ["a.wav"], "task": "t", "question": "What plays?", "options": options}
+    asked = [question | {"id": str(n), "answer": right} for n, right in enumerate(rights)]
     replies = ("The bow is drawn over the strings.", "flute", "Nobody could say.")
-    options = ["flute", "violin", "drum"]
-    for name, key in (("q", "answer"), ("p", "prediction")):
-        texts = ("violin", "flute", "drum") if name == "q" else replies
-        asked = {"audio": ["a.wav"], "task": "t", "question": "What plays?", "options": options} if name == "q" else {}
-        lines = [json.dumps({"id": str(n), key: text, **asked}) for n, text in enumerate(texts)]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    server = serve(
-        lambda call: completion(
+    said = [{"id": str(n), "prediction": text} for n, text in enumerate(replies)]
+
+    def script(call: Call) -> Http:
+        return completion(
             json.dumps({"request": call.tag, "option": 2 * ("bow" in call.body["messages"][1]["content"])})
         )
-    )
-    given = {"predictions": tmp_path / "p.jsonl", "reference": tmp_path / "q.jsonl"}
-    judge = {"judge": "judge-1", "judge_url": server.url}
 
-    plan = seldio.score(**given, **judge, dry_run=True)
+    server = serve(script)
+    judge = {"judge": "judge-1", "judge_url": server.url}
+    plan = seldio.score(said, asked, **judge, dry_run=True)
     assert "2 requests" in " ".join(notice.text for notice in plan.notices)
     assert [] == server.calls
-    alone, judged = seldio.score(**given), seldio.score(**given, **judge)
+    alone, judged = seldio.score(said, asked), seldio.score(said, asked, **judge)
     assert [1 / 3, 2 / 3] == [alone.overall["read"], judged.overall["read"]]
     assert alone.overall["accuracy"] == judged.overall["accuracy"]
     assert 2 == len(server.calls)
     for odd in (4, -1, 1.0, True, "2"):
         server.script = lambda call, odd=odd: completion(json.dumps({"request": call.tag, "option": odd}))
-        assert 1 / 3 == seldio.score(**given, **judge).overall["read"]
+        assert 1 / 3 == seldio.score(said, asked, **judge).overall["read"]
     settings = {"max_tokens": "77", "temperature": "0.5", "json": "no", "again": "yes", "timeout": "5", "retries": "0"}
-    report = seldio.score(**given, **judge, judge_set=settings)
+    report = seldio.score(said, asked, **judge, judge_set=settings)
     sent = server.calls[-1].body
     assert (77, 0.5, False) == (sent["max_tokens"], sent["temperature"], "response_format" in sent)
     counts = dict(report.table("judge").rows)
     assert (2, 2) == (counts["asked"], counts["no_verdict"])
     assert report.notices[0].text.startswith("2 of 2 replies of the judge were refused")
-
-
-@pytest.mark.parametrize("options", [{"concurrency": 0}, {"timeout": float("nan")}, {"retries": -1}, {"temperature": 3}, {"max_tokens": 0}, {"model": " "}])  # fmt: skip
-def test_options_that_make_no_sense(options: dict[str, Any]) -> None:
-    with pytest.raises(UsageError):
-        Judge(**{"model": "m", "base_url": "http://a/v1", **options})

@@ -20,27 +20,14 @@ from seldio.findings import Finding
 from seldio.formats import TOOLS, TextFile, get
 from seldio.formats.label_tools import ToolFormat, ToolLabel, text_of
 from seldio.rules import CATALOGUE
-from seldio.schema.event_rows import Event, from_events, to_events
+from seldio.schema.event_rows import to_events
 from seldio.schema.events import ClipFile
 
 CASES = Path(__file__).parent / "cases"
 tools = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 #: Text that people write, and text that they do not.
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(
-    [
-        "Knock",
-        "dog az=3",
-        "a=b",
-        " x ",
-        "tab\there",
-        "two\nlines",
-        "null",
-        '"q"',
-        "class=x",
-        "Male speech, man speaking",
-        "a,",
-    ]
-)
+ODD = ["Knock", "dog az=3", "a=b", " x ", "tab\there", "two\nlines", "null", '"q"', "class=x", "a,"]
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(ODD)
 JSON = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(-1e9, 1e9, allow_nan=False) | TEXT
 NUMBERS = {
     "azimuth": st.floats(-180, 180), "elevation": st.floats(-90, 90), "distance": st.floats(0, 100),
@@ -134,7 +121,7 @@ def test_broken_files_never_stop_the_reader(tool: ToolFormat, data: st.DataObjec
 @pytest.mark.parametrize(
     ("name", "pattern", "other", "codes"),
     [
-        ("elan", r'TIME_VALUE="\d+"', 'TIME_VALUE="--5"', {"SYN502"}),
+        ("elan", r'TIME_VALUE="\d+"', 'TIME_VALUE="--5"', {"SYN501"}),
         ("jams", r'"data": \[[^]]*\]', '"data": null', {"SYN212"}),
         ("label-studio", r'"labels": \[[^]]*\]', '"labels": true', {"SYN212"}),
         ("label-studio", r'"audio": "[^"]*"', '"audio": "http://["', set()),
@@ -143,6 +130,20 @@ def test_broken_files_never_stop_the_reader(tool: ToolFormat, data: st.DataObjec
 def test_values_of_another_kind_are_findings(name: str, pattern: str, other: str, codes: set[str]) -> None:
     text = re.sub(pattern, other, example(get(name)).read_text("utf-8"))
     assert codes == {finding.code for finding in read(get(name), text)[1]} - {"SYN505"}
+
+
+def test_units_limits_and_texts_of_audacity() -> None:
+    rows_of = (
+        "0.0\t1.0\tKnock, AZ=30° elev=-5deg dist=150cm src=2 mood=calm\n1.0\t1.0\tKnock\n\\\t10.0\t200.0\n2.0\t3.0\t\n"
+    )
+    table, found, _ = read(get("audacity"), rows_of)
+    assert found == []
+    place = [("azimuth", 30.0), ("class_id", 12), ("distance", 1.5), ("elevation", -5.0), ("extra", [("mood", "calm")])]
+    assert rows(table) == [
+        [*place, ("offset", 1.0), ("onset", 0.0), ("source", 2)],
+        [("class_id", 12), ("extra", [("high_hz", 200.0), ("low_hz", 10.0)]), ("offset", 1.0), ("onset", 1.0)],
+        [("offset", 3.0), ("onset", 2.0)],
+    ]
 
 
 @tools
@@ -160,16 +161,6 @@ def test_choices_about_whole_recordings_are_no_labels(tmp_path: Path) -> None:
     assert ["SYN213"] == [one.code for one in seldio.validate(path).findings]
 
 
-def test_no_other_file_is_taken_for_one_of_a_tool() -> None:
-    names = {tool.name for tool in TOOLS}
-    for folder in (CASES / "formats", CASES / "formats-items", CASES / "rules", CASES / "answers"):
-        for path in sorted(folder.rglob("*.*")):
-            of_a_tool = names & {*path.relative_to(CASES).parts} or "LAB120" in path.parts
-            if path.is_file() and not of_a_tool and not path.parent.name.startswith("SYN5"):
-                data = path.read_bytes()
-                assert [tool.name for tool in TOOLS if tool.likes(data, path.name) >= 0.5] == [], path
-
-
 @pytest.mark.parametrize(
     ("tool", "target"),
     [(tool, other.name) for tool, following in pairwise([*TOOLS, TOOLS[0]]) for other in (tool, following)],
@@ -182,16 +173,6 @@ def test_every_tool_to_the_next_and_back(tool: ToolFormat, target: str, tmp_path
     before, after = (seldio.read(path) for path in (example(tool), second))
     digits = 3 if "elan" in (tool.name, target) else 17  # whole milliseconds
     assert rows(before, digits) == rows(after, digits)
-
-
-def test_units_and_spellings_of_values() -> None:
-    table, found, _ = read(get("audacity"), "0.0\t1.0\tKnock, AZ=30° elev=-5deg dist=150cm src=2 mood=calm\n")
-    assert found == []
-    (row,) = table.drop_columns("clip").to_pylist()
-    assert row | {"extra": None} == {
-        "onset": 0.0, "offset": 1.0, "class_id": 12, "source": 2, "azimuth": 30.0, "elevation": -5.0, "distance": 1.5,
-        "extra": None,
-    }  # fmt: skip
 
 
 def test_two_people_are_two_clips_and_a_prediction_is_neither() -> None:
@@ -249,30 +230,13 @@ def test_jams_itself_reads_and_writes_the_same(tmp_path: Path) -> None:
     ]
 
 
-def test_a_raven_row_without_a_recording_is_named(tmp_path: Path) -> None:
-    head = "Selection\tBegin Time (s)\tEnd Time (s)\tBegin File\tFile Offset (s)\tAnnotation\n"
-    rows = ["1\t0\t1\ta.wav\t0\tdog", "2\t5\t6\tb.wav\t1\tcat", "3\t7\t8\t\t3\tbird"]
-    (tmp_path / "t.selections.txt").write_text(head + "\n".join(rows) + "\n")
-    (finding,) = [f for f in seldio.validate(tmp_path / "t.selections.txt").findings if f.code == "SYN508"]
-    assert (finding.line, finding.severity) == (4, "error")
-
-
 def test_tables_of_classes_become_label_tracks_and_back(tmp_path: Path) -> None:
-    event = {"clip": "a", "class_id": 12, "source": 0, "azimuth": 30, "elevation": 0, "distance": 2}
-    events = [Event(frame=frame, **event) for frame in range(5)]
-    seldio.write(from_events(events), tmp_path / "a.txt", "audacity")
+    frames = "".join(f"{frame},12,0,30,0,200\n" for frame in range(5))
+    (tmp_path / "a.csv").write_text(frames)
+    seldio.convert(tmp_path / "a.csv", tmp_path / "a.txt", "audacity")
     assert (tmp_path / "a.txt").read_text() == "0.000000\t0.500000\tKnock az=30 el=0 dist=2 source=0\n"
-    seldio.convert(tmp_path / "a.txt", tmp_path / "a.csv", "starss23")
-    assert (tmp_path / "a.csv").read_text() == "".join(f"{frame},12,0,30,0,200\n" for frame in range(5))
-
-
-def test_points_limits_and_texts_of_audacity() -> None:
-    table, found, _ = read(get("audacity"), "1.0\t1.0\tKnock\n\\\t10.0\t200.0\n2.0\t3.0\t\n")
-    assert found == []
-    assert rows(table) == [
-        [("class_id", 12), ("extra", [("high_hz", 200.0), ("low_hz", 10.0)]), ("offset", 1.0), ("onset", 1.0)],
-        [("offset", 3.0), ("onset", 2.0)],
-    ]
+    seldio.convert(tmp_path / "a.txt", tmp_path / "b.csv", "starss23")
+    assert (tmp_path / "b.csv").read_text() == frames
 
 
 def test_sources_are_counted(tmp_path: Path) -> None:

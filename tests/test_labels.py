@@ -6,20 +6,18 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from effort import calls, examples, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from releases import older
-from strategies import BOM, ODD_CELLS, broken_files, event_tables, label_files, text_file
+from strategies import BOM, broken_files, event_tables, label_files, text_file
 
-from seldio.errors import DataError, InvalidData
+from seldio.errors import DataError
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, get, label_csv
 from seldio.formats.dialects import DIALECTS
@@ -63,10 +61,6 @@ def label_files_of(format: LabelFormat) -> list[Path]:
 def example_files() -> Iterator[tuple[LabelFormat, Path]]:
     for format in TEXT:
         yield from ((format, path) for path in label_files_of(format))
-
-
-def test_every_folder_of_examples_is_a_format() -> None:
-    assert {format.name for format in TEXT} == {path.name for path in CASES.iterdir()}
 
 
 def example(path: Path) -> TextFile:
@@ -125,21 +119,6 @@ def test_reading_never_raises_and_misses_nothing(dialect: Dialect, data: st.Data
     assert_no_line_is_lost(reading.parts[0], found, broken)
 
 
-@pytest.mark.slow
-@dialects
-def test_odd_cells_in_every_column(dialect: Dialect) -> None:
-    good = {"int": "1", "real": "0.5", "real3": "0.5", "real3inf": "0.5", "name": "knock", "zero": "0"}
-    for index, cell in zip(itertools.cycle(range(len(dialect.columns))), ODD_CELLS, strict=False):
-        row = [good.get(part.kind, "1") for part in dialect.columns]
-        row[index] = cell
-        lines = [dialect.header] if dialect.header else []
-        data = "\n".join([*lines, ",".join(row), ""]).encode()
-        reading, found = assert_paths_agree(dialect, data)
-        for finding in found:
-            assert_points_at_its_value(finding, data)
-        assert_no_line_is_lost(reading.parts[0], found, data)
-
-
 @pytest.mark.parametrize("cell", ["12345678901e-5", "-1234567890.5e-3"])
 def test_more_digits_than_a_number_has_are_found_before_an_exponent(cell: str) -> None:
     _, found = assert_paths_agree(get("dcase2023-output", Dialect), f"0,0,0,{cell},0.0,0.0,0\n".encode())
@@ -191,18 +170,6 @@ def test_rows_longer_than_a_block_are_read() -> None:
     assert reading.table["azimuth"].to_pylist() == [5.0, 5.0]
 
 
-def test_no_files_give_an_empty_table() -> None:
-    for dialect in DIALECTS:
-        assert dialect.read([], raise_errors).table.num_rows == 0
-        assert dialect.read([text_file(b"")], raise_errors).table.num_rows == 0
-
-
-def test_loading_raises_the_first_error_with_its_place() -> None:
-    with pytest.raises(InvalidData, match=r"^mix001\.csv:2:5: SYN133 source is nan") as caught:
-        get("starss22").read([text_file(b"0,1,0,5,5\n1,1,nan,5,5\n")], raise_errors)
-    assert caught.value.finding.value == "nan"
-
-
 def assert_points_at_its_value(finding: Finding, data: bytes) -> None:
     rule = CATALOGUE[finding.code]
     assert rule.severity is finding.severity
@@ -237,54 +204,38 @@ def test_places_in_the_file(
     lines += ["1,1,0, -61é ,5", "2,1, 3,-170,5", "3,1,0,5,5"]
     data = mark + newline.join(lines).encode()
     reading, found = read(get("starss22"), data)
-    for finding in found:
-        assert_points_at_its_value(finding, data)
     bad = next(finding for finding in found if finding.value == "-61é")
     assert (len(lines) - 2, 8, 12) == (bad.line, bad.column, bad.end_column)
-    rows = reading.table.num_rows
     assert reading.table["frame"].to_pylist() == [0, 2, 3]
-    place = reading.finding(CATALOGUE["LAB103"], rows - 2, "azimuth", "…")
-    assert (len(lines) - 1, 8, 12, "-170") == (place.line, place.column, place.end_column, place.value)
-    assert_points_at_its_value(place, data)
-    place = reading.finding(CATALOGUE["LAB203"], rows - 2, "source", "…")
-    assert (place.column, place.end_column, place.value) == (6, 7, "3")
-    place = reading.finding(CATALOGUE["LAB202"], rows - 2, None, "…")
-    assert (place.column, place.end_column, place.value) == (1, 14, "2,1, 3,-170,5")
+    places = {"azimuth": (8, 12, "-170"), "source": (6, 7, "3"), None: (1, 14, "2,1, 3,-170,5")}
+    for field, expected in places.items():
+        place = reading.finding(CATALOGUE["LAB103"], reading.table.num_rows - 2, field, "…")
+        assert (place.column, place.end_column, place.value) == expected
+        assert place.line == len(lines) - 1
+        found.append(place)
+    for finding in found:
+        assert_points_at_its_value(finding, data)
 
 
 FIVE = "0,1,0,5,5\n"
+#: What is written, the codes of what is reported, in this order, and how many rows are read all the same.
 REPORTED: dict[str, list[tuple[str, list[str], int]]] = {
     "starss22": [
         ("", [], 0),
-        ("\n", ["SYN110"], 0),
         ("  \n\x0c\n\t\n", ["SYN110"], 0),
-        (FIVE, [], 1),
         ("0, 1, 0,   5, 5\n", [], 1),
         (FIVE + "1,1,0,5,5", [], 2),
-        (FIVE.replace("\n", "\r\n") * 2, ["SYN105"], 2),
-        (FIVE + "1,1,0,5,5\r\n", ["SYN106"], 2),
-        (FIVE.replace("\n", "\r") * 2, ["SYN107"], 2),
-        ("\ufeff" + FIVE, ["SYN103"], 1),
-        (FIVE + "\n\n1,1,0,5,5\n", ["SYN110"], 2),
+        (FIVE.replace("\n", "\r") * 2, ["SYN106"], 2),
         (FIVE + "1,1,0", ["SYN108"], 1),
         (FIVE + "1,1,0\n", ["SYN121"], 1),
-        (FIVE + "1,1,0,5,5,6\n", ["SYN121"], 1),
-        ("frame,class,source,azimuth,elevation\n" + FIVE, ["SYN111"], 1),
         ('"frame","class","source","azimuth","elevation"\n' + FIVE, ["SYN111"], 1),
         ("frame,class,class,azimuth,elevation\n" + FIVE, ["SYN111", "SYN113"], 1),
         ("#" + FIVE + FIVE, ["SYN111"], 1),
-        ("frame,class,source,azimuth\n" + FIVE, ["SYN111", "SYN113"], 1),
-        ("0;1;0;5;5\n", ["SYN120"], 1),
         (' 0,"1",0,5 ,5\n', ["SYN123", "SYN122", "SYN123"], 1),
-        ("1_0,1,0,5,5\n", ["SYN131"], 0),
         ("1e3,1,0,5,5\n+1,1,0,5,5\n", ["SYN131", "SYN137"], 2),
         ("24.0,1,0,5,5\n", ["SYN132"], 1),
         ("24.5,1,0,5,5\n", ["SYN132"], 0),
         ("0,1,0,nan,-inf\n", ["SYN133", "SYN133"], 0),
-        ("12345678901,1,0,5,5\n", ["SYN134"], 0),
-        ("0,1,0,5,\n", ["SYN135"], 0),
-        ("0,1,0,5,dog\n", ["SYN130"], 0),
-        ("0,1,0,5,=cmd|' /C calc'!A0\n", ["SAF202"], 0),
         ("0,1,0,5,\x1b[2J\n0,1,0,\u202e5,5\n", ["SAF201", "SAF201"], 0),
         ('0,"1,0,5,5\n1,1,0,5,5\n', ["SYN122"], 1),
         ('0,"1\n",0,5,5\n1,1,0,5,5\n', ["SYN122", "SYN122"], 1),
@@ -292,14 +243,11 @@ REPORTED: dict[str, list[tuple[str, list[str], int]]] = {
     ],
     # The official loader of 2025 drops line 1 whatever it holds; seldio never does.
     "dcase2025": [
-        ("frame,class,source,azimuth,distance,onscreen\n0,1,0,5,90,1\n", [], 1),
         ("Frame, Class,Source,Azimuth,Distance,Onscreen\n0,1,0,5,90,1\n", [], 1),
         ("0,1,0,5,90,1\n", ["SYN112"], 1),
         ("\nframe,class,source,azimuth,distance,onscreen\n0,1,0,5,90,1\n", ["SYN110"], 1),
         ("frame,class,source,distance,azimuth,onscreen\n0,1,0,5,90,1\n", ["SYN113"], 0),
-        ("frame,class,source,azimuth,distance,onscreen\n0,1,0,5,90,0.0\n", ["SYN136"], 0),
         ("frame,class,source,azimuth,distance,onscreen\n0,1,0,5,90,01\n", ["SYN136"], 0),
-        ("frame,class,source,azimuth,distance,onscreen\n", [], 0),
         ("", [], 0),
     ],
 }
@@ -312,33 +260,6 @@ def test_what_is_reported_of_labels(name: str, data: str, expected: list[str], r
     reading, found = read(get(name), data.encode())
     assert expected == codes(found)
     assert rows == reading.table.num_rows
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (b"\xff\xfe0\x00", "SYN102"),
-        (b"0\x00,\x001\x00", "SYN102"),
-        (b"\xef\xbb\xbf0,1,0,5,5\r1,1,\xe9", "SYN101"),
-        (b"0,1,0,5,5\r\n\x00\x00", "SYN104"),
-    ],
-)
-def test_what_is_no_text_is_not_read(data: bytes, expected: str) -> None:
-    reading, found = read(get("starss22"), data)
-    assert [expected] == codes(found)
-    assert not reading.parts[0].readable
-    assert found[0].line == len(physical_lines(data.replace(b"\x00", b"")))
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("speech", None), ("door slam", None), ("=1+1", "SAF202"), ("@x", "SAF202"), ("a\u200bb", "SAF201"),
-     ("a\x7fb", "SAF201"), ("\u00ada", "SAF201"), ("speech ", "SYN123"), ("犬", None), ("é", None)],
-)  # fmt: skip
-def test_class_names(name: str, expected: str | None) -> None:
-    data = f"{get('dcase2019').header}\n{name},0.5,1.5,0,10,1\n".encode()
-    _, found = read(get("dcase2019"), data)
-    assert ([expected] if expected else []) == codes(found)
 
 
 @pytest.mark.parametrize("first", [b"0,x1,0,5,5\n", b"0,1,0,5,5,1\n"])
@@ -363,35 +284,11 @@ def rows_of(name: str, data: str) -> list[dict[str, object]]:
     return [event.model_dump(exclude_none=True, exclude={"clip"}) for event in to_events(reading.table)]
 
 
-def test_distances_are_metres() -> None:
-    assert rows_of("starss23", "0,1,0,5,5,181\n")[0]["distance"] == 1.81
-    assert rows_of("dcase2024-submission", "0,1,5,5,181\n")[0]["distance"] == 1.81
-    assert rows_of("spatialscaper", "0,1,0,5,5,1.810\n")[0]["distance"] == 1.81
-    assert rows_of("dcase2024-output", "0,1,0,1.0,0.0,0.0,1.81\n")[0]["distance"] == 1.81
-    assert rows_of("dcase2025", "frame,class,source,azimuth,distance,onscreen\n0,1,0,5,181,1\n")[0]["distance"] == 1.81
-
-
-def test_the_constant_distance_of_2023_is_no_distance() -> None:
-    assert "distance" not in rows_of("dcase2023-output", "0,1,0,1.0,0.0,0.0,0\n")[0]
-    assert rows_of("dcase2023-output", "0,1,0,1.0,0.0,0.0,0\n1,1,0,1.0,0.0,0.0,2.0\n")[1]["distance"] == 2.0
-
-
 def test_unknown_distance_and_hemispheres_of_so_dataset() -> None:
     rows = rows_of("so-dataset", "0,3,0,10.500,inf,-1\r\n1,3,0,10.500,-inf,200\r\n2,3,0,10.500,-90.000,200\r\n")
     assert [row["elevation"] for row in rows] == [90.0, -90.0, -90.0]
     assert [row["hemisphere"] for row in rows] == [True, True, False]
     assert [row.get("distance") for row in rows] == [None, 2.0, 2.0]
-
-
-def test_frames_of_2019_are_of_20_ms() -> None:
-    assert get("dcase2019-output").hop == Fraction(1, 50)
-    assert {format.hop for format in DIALECTS if format.name != "dcase2019-output"} == {Fraction(1, 10)}
-
-
-def test_elevation_stands_before_azimuth_in_2019() -> None:
-    (row,) = rows_of("dcase2019", f"{get('dcase2019').header}\nspeech,0.5,1.25,-10,-100,2\n")
-    place = {"azimuth": -100.0, "elevation": -10.0, "distance": 2.0}
-    assert row == {"onset": 0.5, "offset": 1.25, "class_id": 5} | place
 
 
 @dialects
@@ -418,11 +315,10 @@ def test_writing_is_stable(dialect: Dialect, data: st.DataObject) -> None:
     assume(b"e9" not in valid)  # numbers too large for the layout once they are written out
     assume(not dialect.silence or max(map(int, re.findall(rb"^ *-?(\d+),", valid, re.MULTILINE)), default=0) < 1000)
     reading, _ = read(dialect, valid)
+    table = reading.table
     if dialect.kind("distance") == "zero":
-        reading = LabelReading(
-            dialect, reading.table.drop_columns(list({"distance"} & set(reading.table.column_names))), reading.parts
-        )
-    once = dialect.write(reading.table, reading.parts[0].origin)
+        table = table.drop_columns(list({"distance"} & set(table.column_names)))
+    once = dialect.write(table, reading.parts[0].origin)
     again, found = read(dialect, once)
     assert [finding for finding in found if finding.severity is Severity.ERROR] == []
     assert once == dialect.write(again.table, again.parts[0].origin)
@@ -437,13 +333,6 @@ def test_silence_is_not_written_for_days() -> None:
 def test_negative_zero_is_not_written() -> None:
     reading, _ = read(get("dcase2020-submission"), b"0,1,0,-0.0,-0\n")
     assert get("dcase2020-submission").write(reading.table, reading.parts[0].origin) == b"0,1,0,0.0,0.0\n"
-
-
-def test_whole_numbers_are_rounded_and_never_cut_off() -> None:
-    table = pa.table({"frame": [0, 1], "class_id": [1, 1], "azimuth": [-119.6, 2.5], "elevation": [29.9, -0.4]})
-    origin = text_file(b"")
-    reading, _ = read(get("dcase2023-submission"), b"")
-    assert get("dcase2023-submission").write(table, reading.parts[0].origin) == b"0,1,-120,30\n1,1,2,0\n", origin
 
 
 @given(st.binary(max_size=80))

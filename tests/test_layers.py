@@ -63,7 +63,6 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 
 def place(path: Path) -> str:
-    """A file's place in the table."""
     return within(path.relative_to(SOURCE).with_suffix("").parts)
 
 
@@ -75,7 +74,6 @@ def within(parts: Sequence[str]) -> str:
 
 @cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
-    """All nodes of a file, which is read once for all tests."""
     return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
 
 
@@ -107,13 +105,8 @@ def _imports(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def is_module(name: str) -> bool:
-    """Whether a dotted name is that of a module or package of seldio."""
     path = SOURCE.parent.joinpath(*name.split("."))
     return path.is_dir() or path.with_suffix(".py").is_file()
-
-
-def test_there_is_something_to_look_at() -> None:
-    assert len(FILES) > 30
 
 
 @as_one
@@ -155,12 +148,6 @@ def test_the_table_of_the_packages_shows_these_floors() -> None:
     assert drawn == {number: set(floor) for number, floor in enumerate(FLOORS)}
 
 
-def test_every_home_is_there() -> None:
-    homes = {home for places in HOMES.values() for home in places}
-
-    assert [home for home in homes if not (SOURCE / home).exists()] == []
-
-
 @as_one
 @pytest.mark.parametrize("path", FILES)
 def test_libraries_have_one_home(path: Path) -> None:
@@ -170,13 +157,6 @@ def test_libraries_have_one_home(path: Path) -> None:
         if top != "seldio" and top not in sys.stdlib_module_names:
             assert top in HOMES, f"{path}:{line}: {top} has no home in HOMES"
             assert name.startswith(HOMES[top]), f"{path}:{line}: the home of {top} is {' or '.join(HOMES[top])}"
-
-
-def loaded_by(code: str) -> set[str]:
-    """The modules that a fresh interpreter has loaded after *code*."""
-    text = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); {code}; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
-    return set(run.stdout.split())
 
 
 #: What writes, makes or removes without the gate: methods of paths, and functions of modules.
@@ -257,11 +237,15 @@ _TELLS = re.compile(
     r"""\.endswith\(\(?(?:["']\.|\*?_?[A-Z]+\b)|partition\("\."\)|rsplit\("\.",|splitext\(|\.head\(|\.likes\("""
     r"""|removesuffix\("[_.]|(?<!format)(?<!target)(?<!own)(?<!SUBMISSION)(?<!place)\.(?:suffix|stem)\b(?!\()"""
 )
+
+
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
     "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "formats/own_keys.py", "media/video.py", "plugins.py", "schema/events.py",
     "scores/judge.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
+
+
 #: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is
 #: said what *others* make of a name or of the first bytes: the Hub, libsndfile.
 _HOMES_OF_NAMES = (
@@ -279,4 +263,6 @@ def test_only_the_catalogue_tells_what_a_file_is() -> None:
 
 
 def test_importing_seldio_loads_nothing_heavy() -> None:
-    assert set() == set(HEAVY) & loaded_by("import seldio; seldio.__all__; dir(seldio)")
+    code = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); import seldio; dir(seldio); print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set() == set(HEAVY) & set(run.stdout.split())

@@ -18,11 +18,19 @@ from effort import some
 from seldio import formats, validate
 from seldio.errors import SeldioError
 from seldio.findings import Finding
-from seldio.formats import FORMATS, ITEM_FORMATS, get
+from seldio.formats import ITEM_FORMATS, get
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import ITEMS, JsonItems
 from seldio.formats.mera import RUENVAQA, template
 from seldio.schema.qa import Item, Prediction
+
+
+@pytest.mark.parametrize("name", ["items", "predictions"])
+def test_what_no_format_takes_is_said(name: str) -> None:
+    row = Item if name == "items" else Prediction
+    with pytest.raises((SeldioError, ValueError)):
+        get(name, ItemFormat).write([row.model_construct(id="\ud800", prediction="x", prompt="")])
+
 
 SO: dict[str, Any] = {
     "qa_id": "q1", "split": "test", "audio_id": "a", "audio_path": "a.wav", "task_name": "detect_time",
@@ -77,21 +85,8 @@ def more(key: str) -> Callable[[Any], object]:
     return lambda row: (row.extra or {})[key]
 
 
-def options(row: Any) -> object:
-    return row.options
-
-
 class Oddity(NamedTuple):
-    """One oddity.
-
-    Args:
-        format: by name.
-        text: a file with it.
-        look: what of the first row is looked at,
-        value: and what is seen there; of a file without rows None.
-        codes: of the findings.
-        name: of the file, where it matters.
-    """
+    """What is seen in the first row of a file with an oddity (None of a file without rows), and what is found in it."""
 
     format: str
     text: str
@@ -106,57 +101,38 @@ ODDITIES = {
     "keywords joined in one cell": Oddity("jasco", asked('"movie, TV show"'), lambda row: row.answer_meta.keywords, ["movie", "TV show"], ("QAI116",)),
     "a keyword that the answer lacks": Oddity("jasco", asked("gumble"), field("answer"), "They are running.", ("QAI116",)),
     "the path is implied": Oddity("jasco", asked("run", id="47"), field("audio"), ["dataset/v0/47.wav"]),
-    "a curly apostrophe": Oddity("jasco", asked("run", "It’s a ’run’ isn't it"), field("answer"), "It’s a ’run’ isn't it"),
-    "an id with zeros": Oddity("jasco", asked("run", id="007"), field("id"), "007", ("QAI126",)),
     "a placeholder in the path": Oddity("jasco-predictions", OUTPUTS + output("x"), field("audio"), ["{data_folder}/dataset/v0/1.wav"]),
     "an output that says None": Oddity("jasco-predictions", OUTPUTS + output("None"), field("prediction"), "None"),
-    "an output that says nan": Oddity("jasco-predictions", OUTPUTS + output("nan"), field("prediction"), "nan"),
     "no output": Oddity("jasco-predictions", OUTPUTS + output(""), field("prediction"), None, ("PRD102",)),
     "eight prompts for an id": Oddity("jasco-predictions", OUTPUTS + output(*"abcdefgh"), field("prompt"), "What?"),
     "the judge's column": Oddity("jasco-predictions", (OUTPUTS + output("x")).replace("output\n", "output,llama3_extract\n").replace(",x\n", ',x,"Rating: 2\nOrientation: Both"\n'), more("llama3_extract"), "Rating: 2\nOrientation: Both"),
     # ruEnvAQA
-    "access without a word": Oddity("ruenvaqa", ru(RU, access=""), field("answer"), "B"),
-    "access of another kind": Oddity("ruenvaqa", ru(RU, access="open"), field("answer"), "B", ("QAI205",)),
+    "access of another kind": Oddity("ruenvaqa", ru(RU, access="open"), field("answer"), "B", ("QAI212",)),
     "no access": Oddity("ruenvaqa", json.dumps({"data": [RU]}, ensure_ascii=False, indent=4), field("id"), "1"),
     "a Cyrillic letter in the instruction": Oddity("ruenvaqa", ru(RU | {"instruction": template(2).replace("A. {", "А. {")}), field("answer"), "B", ("QAI104",)),
     "a Cyrillic letter as the answer": Oddity("ruenvaqa", ru(RU | {"outputs": "А"}), field("answer"), "А", ("QAI104",)),
     "an answer that is kept secret": Oddity("ruenvaqa", ru(RU | {"outputs": ""}, access="private"), field("answer"), None),
     "an instruction by number": Oddity("ruenvaqa", ru(RU | {"instruction": 3}), more("instruction"), 3),
-    "two options": Oddity("ruenvaqa", ru(RU), options, ["один", "несколько"]),
-    "options that are null on the Hub": Oddity("ruenvaqa", line(RU | {"inputs": RU["inputs"] | {"option_c": None, "option_d": None}}), options, ["один", "несколько"]),
-    "another order of inputs": Oddity("ruenvaqa", ru(RU | {"inputs": dict(reversed(RU["inputs"].items()))}), options, ["один", "несколько"]),
+    "two options": Oddity("ruenvaqa", ru(RU), field("options"), ["один", "несколько"]),
+    "options that are null on the Hub": Oddity("ruenvaqa", line(RU | {"inputs": RU["inputs"] | {"option_c": None, "option_d": None}}), field("options"), ["один", "несколько"]),
     "more in the meta": Oddity("ruenvaqa", ru(RU | {"meta": RU["meta"] | {"x": 1}}), lambda row: row.extra["meta"]["x"], 1),
     "answers by number": Oddity("ruenvaqa-submission", json.dumps(FILLED), field("id"), "1"),
-    "an answer with its bracket": Oddity("ruenvaqa-submission", json.dumps(FILLED).replace('"B"', '"B) да"'), field("prediction"), "B) да", ("PRD135",)),
     # SO-Bench and SO-Dataset
     "lines in a .json": Oddity("so-bench", line(SO, SO | {"qa_id": "q2", "question": "And the dog?"}), field("id"), "q1", name="x.json"),
     "a list in a .json": Oddity("so-bench", json.dumps([SO], indent=1), field("id"), "q1", name="x.json"),
     "records under data": Oddity("so-bench", json.dumps({"data": [SO]}), field("id"), "q1", name="x.json"),
-    "records under records": Oddity("so-bench", json.dumps({"records": [SO]}), field("id"), "q1", name="x.json"),
-    "a list in a .jsonl": Oddity("so-bench", json.dumps([SO]) + "\n", field("id"), None, ("SYN207",), "x.jsonl"),
     "another order of keys": Oddity("so-bench", line(dict(reversed(SO.items())), SO), field("id"), "q1", ("QAI101",)),
     "a line separator in a text": Oddity("so-bench", line(SO | {"answer": "a\u2028b\u2029c\x85d"}), field("answer"), "a\u2028b\u2029c\x85d"),
     "18 for 18.0": Oddity("so-bench", line(SO).replace("20.0]", "20]"), lambda row: row.answer_meta.time_span, [18.5, 20]),
-    "a key twice": Oddity("so-bench", line(SO).replace('{"qa_id"', '{"split": "x", "qa_id"'), field("id"), "q1", ("SYN202",)),
     "NaN": Oddity("so-bench", line(SO).replace("18.5,", "NaN,"), field("id"), None, ("SYN203",)),
-    "a number of 5,000 digits": Oddity("so-bench", line(SO).replace("18.5,", "1" * 5000 + ","), field("id"), None, ("SYN204",)),
-    "1e999": Oddity("so-bench", line(SO).replace("18.5,", "1e999,"), field("id"), None, ("SYN204",)),
-    "half a surrogate pair": Oddity("so-bench", line(SO).replace("The gong", "\\ud800"), field("id"), None, ("SYN205",)),
     "an id that is a number": Oddity("so-bench", line(SO | {"qa_id": 7}), field("id"), "7", ("SYN212",)),
     "a span that is turned round": Oddity("so-bench", line(SO | {"canonical_answer": "", "answer_meta": {"time_span": [20.0, 18.5]}}), field("id"), "q1", ("QAI105", "QAI115")),
-    "a task of an older version": Oddity("so-bench", line(SO | {"task_name": "classify_azimuth_bin_text"}), field("task"), "classify_azimuth_bin_text", ("QAI113",)),
     "a meta key of its own": Oddity("so-bench", line(SO | {"answer_meta": {"time_span": [18.5, 20.0], "source": "gong"}}), more("answer_meta"), {"source": "gong"}),
     "a prompt for a question": Oddity("so-dataset-qa", line({("prompt" if key == "question" else key): value for key, value in SET.items()}), field("question"), "How many?"),
     "the proof of an answer": Oddity("so-dataset-qa", line(SET), lambda row: row.events[0].azimuth, 67.057),
     "a cleaned output beside the raw one": Oddity("so-bench-predictions", line(OUT | {"prediction_cleaned": "c", "prediction_raw": "r"}), more("prediction_cleaned"), "c"),
     "a raw output alone": Oddity("so-bench-predictions", line({("prediction_raw" if key == "prediction" else key): value for key, value in OUT.items()}), field("prediction"), "18.5s to 20.0s"),
-    "an output without id": Oddity("so-bench-predictions", line({key: value for key, value in OUT.items() if key != "qa_id"}), field("id"), None, ("SYN215",)),
     # MMAU and MMAR
-    "a choice twice": Oddity("mmau", json.dumps([MMAU | {"choices": ["Man", "Woman", "Man"]}], indent=2), options, ["Man", "Woman", "Man"], ("QAI103",)),
-    "an answer among no choices": Oddity("mmau", json.dumps([MMAU | {"answer": "Child"}], indent=2), field("answer"), "Child", ("QAI102",)),
-    "a secret answer": Oddity("mmau", json.dumps([MMAU | {"answer": ""}], indent=2), field("answer"), ""),
-    "eight choices": Oddity("mmau", json.dumps([MMAU | {"choices": ["Man", *"abcdefg"]}], indent=2), lambda row: len(row.options), 8),
-    "one choice": Oddity("mmar", line(MMAR | {"choices": ["Woman"]}), options, ["Woman"], ("QAI110",)),
     "an id that is not the recording's": Oddity("mmar", line(MMAR), field("audio"), ["./audio/other.wav"]),
     "Python inside a text": Oddity("mmar", line(MMAR), more("rubric"), "['a', \"b's\"]"),
 }  # fmt: skip
@@ -231,14 +207,6 @@ def comes_back(format: ItemFormat, data: bytes) -> bool:
     return True
 
 
-def test_what_no_format_takes_is_said(tmp_path: Path) -> None:
-    for format in ITEM_FORMATS:
-        if "id" not in format.carries:
-            continue
-        with pytest.raises((SeldioError, ValueError)):
-            format.write([Item.model_construct(id="\ud800") if format.holds == "items" else Prediction.model_construct(id="\ud800", prediction="x", prompt="")])  # fmt: skip
-
-
 CASES = Path(__file__).parent / "cases/formats-items"
 FILES = sorted(path for path in CASES.glob("*/*.json*") if path.name != "rows.jsonl")
 VALUES: tuple[Any, ...] = ({}, [], None, True, "x", -1, 1.5, {"a": {}}, [[{}]], [None])
@@ -272,11 +240,6 @@ def variants(path: Path) -> Iterator[tuple[tuple[Any, ...], bytes]]:
             yield at, f"{json.dumps(odd)}\n".encode()
             if records[1:]:
                 yield at, "".join(f"{json.dumps(one)}\n" for one in (*records[1:], odd)).encode()
-
-
-def test_every_format_has_a_file() -> None:
-    assert 12 <= len(FILES)
-    assert {path.parent.name for path in FILES} <= {format.name for format in FORMATS}
 
 
 @pytest.mark.parametrize("part", some(range(3), 3))

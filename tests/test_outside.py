@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from commands import laid
 from pages import ROOT, blocks
 from processes import other_process
 from releases import older
-
-import seldio as package
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +49,6 @@ def fresh(*arguments: object, plugins: object = LAB, folder: Path | None = None)
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A copy of the examples that can be changed."""
     return Path(shutil.copytree(EXAMPLES, tmp_path / "LAB2027"))
 
 
@@ -89,11 +87,6 @@ def test_a_data_set_is_found_where_people_unpack_it(data: Path) -> None:
     assert (code, notes) == (0, "lab2027 to parquet: 3 clips, 13 rows in 1 file\n")
 
 
-def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
-    expected = f"seldio: SELDIO_PLUGINS: no folder {tmp_path / 'none'}\n"
-    assert fresh("info", EXAMPLES, plugins=tmp_path / "none") == (2, "", expected)
-
-
 def test_code_in_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rules.py").write_text("raise SystemExit")
     code, shown, notes = fresh("validate", EXAMPLES, plugins=tmp_path)
@@ -115,67 +108,11 @@ FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
     ],
 )
 def test_a_broken_dataset_file_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken/mine.toml").write_text(text)
+    laid(tmp_path, {"broken/mine.toml": text})
     code, shown, notes = fresh("info", EXAMPLES, plugins=tmp_path / "broken")
     assert (code, shown) == (2, "")
     assert notes.startswith("seldio: SELDIO_PLUGINS: broken/mine.toml: ")
     assert expected in notes
-
-
-OWN = """name = "own2027"
-
-[[formats]]
-name = "own2027"
-title = "our labels"
-role = "label"
-metre = 100
-vocabulary = "own2027"
-columns = "frame:int class_id:int source:int azimuth:whole elevation:whole distance:whole"
-"""
-
-
-def test_own_classes_are_not_published_as_those_of_starss(tmp_path: Path) -> None:
-    """Labels with the columns and the folders of STARSS, and classes of our own."""
-    (tmp_path / "own2027/vocabularies").mkdir(parents=True)
-    (tmp_path / "own2027/own2027.toml").write_text(OWN, "utf-8")
-    classes = '{"title": "ours", "source": "x", "classes": [["dog bark"], ["meow"]]}'
-    (tmp_path / "own2027/vocabularies/own2027.json").write_text(classes, "utf-8")
-    folder = tmp_path / "set/metadata_dev/dev-train-sony"
-    folder.mkdir(parents=True)
-    rows = "".join(f"{frame},0,0,{frame - 30},10,150\n" for frame in range(60))
-    (folder / "fold3_room21_mix001.csv").write_text(rows, "utf-8")
-    command = ("push", "set", "--repo", "anna/own", "--dry-run")
-    refused = fresh(*command, plugins="own2027", folder=tmp_path)
-    named = fresh(*command, "--format", "own2027", plugins="own2027", folder=tmp_path)
-
-    assert refused[0] == 2
-    assert "may be those of starss (--format starss23) or own2027 (--format own2027)" in refused[2]
-    assert named[0] == 0, named[2]
-    assert "dog bark" in named[1]
-    assert "Female speech" not in named[1]
-
-
-def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path, seldio: Run) -> None:
-    """The formats and the profiles of 2024 are in its file alone."""
-    copy = Path(shutil.copytree(Path(package.__file__).parent, tmp_path / "code" / "seldio"))
-    (tmp_path / "mine").mkdir()
-    (copy / "datasets" / "dcase2024.toml").rename(tmp_path / "mine" / "dcase2024.toml")
-    outputs = Path(__file__).parent / "cases/formats/dcase2024-submission/mix001.csv"
-    labels = tmp_path / "mix001.csv"
-    labels.write_text("".join(f"{frame},5,0,30,10,180\n" for frame in range(12)))
-    commands = (
-        ("formats", "dcase2024-submission"), ("validate", outputs, "--format", "dcase2024-submission"),
-        ("convert", outputs, "--to", "parquet", "-o", tmp_path / "out.parquet"),
-        ("convert", labels, "--to", "dcase2024-submission", "--allow-loss", "source"),
-        ("score", outputs, "-r", labels, "-p", "dcase2024", "--json"),
-    )  # fmt: skip
-    where = {"PYTHONPATH": str(copy.parent)}
-    with other_process(where) as hidden, other_process(where | {"SELDIO_PLUGINS": str(tmp_path / "mine")}) as outside:
-        for words in ([str(word) for word in command] for command in commands):
-            shown, notes, code = outside(words, True)
-            assert (code, shown, notes) == seldio(*words), words
-            assert (shown, notes, code) != hidden(words, True), words
 
 
 PAGE = ROOT / "docs/extending.md"
@@ -183,7 +120,6 @@ RUN = "import sys, pathlib, pages; page = pages.Page(pathlib.Path(sys.argv[1]));
 
 
 def python(*arguments: object, path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run Python in a *folder*, with modules of *path*."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(path), str(ROOT / "tests")))}
     command = [sys.executable, "-W", "ignore", *map(str, arguments)]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -195,9 +131,7 @@ def test_the_page_shows_what_an_installed_package_does(tmp_path: Path) -> None:
     package, site, empty = tmp_path / "package", tmp_path / "site", tmp_path / "empty"
     for block in blocks(PAGE.read_text("utf-8").replace("<!-- needs: lab2027 -->", "")):
         if block.kind == "file":
-            file = package / block.options["caption"]
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(block.body, "utf-8")
+            laid(package, {block.options["caption"]: block.body})
     empty.mkdir()
     pip = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", site)
     installed = python(*pip, package, path=empty, folder=empty)
@@ -219,13 +153,10 @@ def test_the_page_shows_what_an_installed_package_does(tmp_path: Path) -> None:
         ("commands", "seldio.plugins:VARIABLE", "str is not a function", "--help"),
     ],
 )
-def test_an_entry_point_that_leads_nowhere_is_named(
-    group: str, value: str, words: str, line: str, tmp_path: Path
-) -> None:
-    folder = tmp_path / "lab-1.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1\n")
-    (folder / "entry_points.txt").write_text(f"[seldio.{group}]\nlab = {value}\n")
+def test_an_entry_point_to_nowhere_is_named(group: str, value: str, words: str, line: str, tmp_path: Path) -> None:
+    metadata = "Metadata-Version: 2.1\nName: lab\nVersion: 1\n"
+    entry_points = f"[seldio.{group}]\nlab = {value}\n"
+    laid(tmp_path / "lab-1.dist-info", {"METADATA": metadata, "entry_points.txt": entry_points})
 
     run = python("-m", "seldio", line, path=tmp_path, folder=tmp_path)
 

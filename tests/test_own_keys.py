@@ -15,11 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import json_lines
 
 import seldio
 from seldio.errors import DataError, LossError, UsageError
 from seldio.formats.own_keys import spelled
-from seldio.schema.qa import Item
 
 OPTIONS = ["dog barking", "rain", "car horn", "violin"]
 FIELDS = "id=sample_id,prediction=response_text"
@@ -41,11 +41,6 @@ def replies() -> list[dict[str, Any]]:
     ]
 
 
-def as_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 def as_document(path: Path, rows: list[dict[str, Any]]) -> Path:
     path.write_text(json.dumps({"model": "m", "results": rows} if path.name == "wrapped.json" else rows))
     return path
@@ -65,18 +60,23 @@ def as_parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], Path]] = {
-    "own.jsonl": as_lines, "own.json": as_document, "wrapped.json": as_document, "own.csv": as_csv, "own.parquet": as_parquet,
+    "own.jsonl": json_lines, "own.json": as_document, "wrapped.json": as_document, "own.csv": as_csv, "own.parquet": as_parquet,
 }  # fmt: skip
 
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Path:
-    return as_lines(tmp_path / "ref.jsonl", questions())
+    return json_lines(tmp_path / "ref.jsonl", questions())
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_file_with_own_keys_is_read(name: str, tmp_path: Path, asked: Path) -> None:
+def test_a_file_with_own_keys_is_read_and_the_option_to_type_proposed(name: str, tmp_path: Path, asked: Path) -> None:
     path = WRITERS[name](tmp_path / name, replies())
+    for check in (lambda: seldio.score(path, asked), lambda: seldio.validate(path, reference=asked)):
+        with pytest.raises(UsageError, match="the keys are sample_id, model, asked, ") as error:
+            check()
+        assert error.value.text.endswith(f"try --fields {FIELDS}")
+        assert str(error.value).endswith(f'try fields="{FIELDS}"')
     report = seldio.score(path, asked, fields=FIELDS)
     assert (report.overall["items"], report.overall["text"]) == (4, 0.5)
     assert not seldio.validate(path, reference=asked, fields=FIELDS).findings
@@ -85,22 +85,12 @@ def test_a_file_with_own_keys_is_read(name: str, tmp_path: Path, asked: Path) ->
     assert json.loads(table["extra"][1].as_py())["model"] == "m"
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_the_option_to_type_is_proposed(name: str, tmp_path: Path, asked: Path) -> None:
-    path = WRITERS[name](tmp_path / name, replies())
-    for check in (lambda: seldio.score(path, asked), lambda: seldio.validate(path, reference=asked)):
-        with pytest.raises(UsageError, match="the keys are sample_id, model, asked, ") as error:
-            check()
-        assert error.value.text.endswith(f"try --fields {FIELDS}")
-        assert str(error.value).endswith(f'try fields="{FIELDS}"')
-
-
 def test_keys_inside_of_others_are_proposed_and_read(tmp_path: Path, asked: Path) -> None:
     rows = [
         {"custom_id": f"q{n}", "response": {"status": 200, "choices": [{"role": "assistant", "content": text}]}}
         for n, text in enumerate(REPLIES)
     ]
-    path = as_lines(tmp_path / "batch.jsonl", rows)
+    path = json_lines(tmp_path / "batch.jsonl", rows)
     with pytest.raises(UsageError) as error:
         seldio.score(path, asked)
     fields = error.value.text.rpartition("try --fields ")[2]
@@ -132,12 +122,12 @@ def test_lists_frames_and_tables_are_scored(asked: Path) -> None:
     plain = [{"id": row["sample_id"], "prediction": row["response_text"]} for row in replies()]
     assert seldio.score(plain, questions()).overall["text"] == 0.5
     assert seldio.score(pa.Table.from_pylist(plain), pa.Table.from_pylist(questions())).overall["text"] == 0.5
-    with pytest.raises(
-        UsageError, match="a path, bytes, a stream, a list of dicts, a DataFrame or an Arrow table, not int"
-    ):
+    with pytest.raises(UsageError, match="a list of dicts, a DataFrame or an Arrow table, not int"):
         seldio.score(7, asked)
     with pytest.raises(UsageError, match=r"predictions holds no predictions .* try fields=.id=sample_id"):
         seldio.score(replies(), asked)
+    with pytest.raises(UsageError, match="None of them holds text that may be a reply"):
+        seldio.score([{"sample_id": f"q{n}"} for n in range(4)], asked)
 
 
 @pytest.mark.parametrize(
@@ -174,9 +164,8 @@ def test_a_reply_under_any_key_of_any_type_arrives(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "data",
-    ["\ufeffn;reply\r\n1;rain\r\n".encode(), b"n\treply\n1\train\n", b"sep=;\r\nn;reply\r\n1;rain\r\n",
-     "n\treply\r\n1\train\r\n".encode("utf-16"), b"sep=:\nn:reply\n1:rain\n"],
-)  # fmt: skip
+    [b"sep=:\nn:reply\n1:rain\n", "n\treply\r\n1\train\r\n".encode("utf-16")],
+)
 def test_tables_of_a_spreadsheet_are_read(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_bytes(data)
     table = seldio.read(tmp_path / "own.csv", format=spelled("id=n,prediction=reply"))
@@ -188,9 +177,8 @@ def test_numbers_of_right_answers_count_from_where_the_file_tells(
     numbers: list[int], right: str, tmp_path: Path
 ) -> None:
     rows = [{"n": n, "options": ["a", "b"], "gold": number} for n, number in enumerate(numbers)]
-    table = seldio.read(
-        as_document(tmp_path / "own.json", rows), format=spelled("id=n,options=options,answer=gold", True)
-    )
+    path = as_document(tmp_path / "own.json", rows)
+    table = seldio.read(path, format=spelled("id=n,options=options,answer=gold", True))
     assert table["answer"].to_pylist() == [*right]
 
 
@@ -198,7 +186,6 @@ ASKED = "id=n,question=asked,options=A+B+C+D,answer=gold"
 
 
 def own_questions(letters: bool = False) -> list[dict[str, Any]]:
-    """The questions under other keys, with an option in each of four."""
     return [
         {"n": one["id"], "asked": one["question"], **dict(zip("ABCD", OPTIONS, strict=True))}
         | {"gold": "ABCD"[OPTIONS.index(one["answer"])] if letters else one["answer"], "level": "hard"}
@@ -210,7 +197,7 @@ def own_questions(letters: bool = False) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", WRITERS)
 def test_questions_with_own_keys_are_a_reference(name: str, letters: bool, tmp_path: Path, asked: Path) -> None:
     path = WRITERS[name](tmp_path / name, own_questions(letters))
-    said = as_lines(tmp_path / "said.jsonl", replies())
+    said = json_lines(tmp_path / "said.jsonl", replies())
     report = seldio.score(said, path, fields=FIELDS, reference_fields=ASKED)
     own = seldio.score(said, asked, fields=FIELDS)
     assert (report.overall["items"], report.overall["text"]) == (4, 0.5)
@@ -221,16 +208,13 @@ def test_questions_with_own_keys_are_a_reference(name: str, letters: bool, tmp_p
 
 
 @pytest.mark.parametrize("cell", [json.dumps(OPTIONS), repr(OPTIONS)], ids=["json", "python"])
-def test_options_in_one_cell_are_a_list(cell: str, tmp_path: Path) -> None:
+def test_options_in_one_cell_are_a_list_and_empty_ones_are_left_out(cell: str, tmp_path: Path) -> None:
     rows = [{"n": row["n"], "choices": cell, "gold": row["gold"]} for row in own_questions()]
     path = as_csv(tmp_path / "own.csv", rows)
     table = seldio.read(path, format=spelled("id=n,options=choices,answer=gold", asked=True))
     assert table["options"].to_pylist() == [OPTIONS] * 4
-
-
-def test_options_that_a_question_lacks_are_left_out(tmp_path: Path) -> None:
-    rows = [row | {"D": ""} if row["gold"] != "violin" else row for row in own_questions()]
-    table = seldio.read(as_csv(tmp_path / "own.csv", rows), format=spelled(ASKED, asked=True))
+    lacking = as_csv(path, [row | {"D": ""} if row["gold"] != "violin" else row for row in own_questions()])
+    table = seldio.read(lacking, format=spelled(ASKED, asked=True))
     assert [len(options) for options in table["options"].to_pylist()] == [3, 3, 3, 4]
 
 
@@ -250,7 +234,7 @@ def test_fields_of_questions_that_cannot_be_are_refused(fields: str, said: str) 
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
     path = WRITERS[name](tmp_path / name, own_questions())
-    said = as_lines(tmp_path / "said.jsonl", [{"id": f"q{n}", "prediction": "rain"} for n in range(4)])
+    said = json_lines(tmp_path / "said.jsonl", [{"id": f"q{n}", "prediction": "rain"} for n in range(4)])
     with pytest.raises(UsageError, match=r"holds no questions in a known format\. Wanted are id, question") as error:
         seldio.score(said, path)
     fields = error.value.text.rpartition("try --reference-fields ")[2]
@@ -259,7 +243,7 @@ def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
 
 
 def test_what_seems_to_hold_no_questions_gets_no_proposal(tmp_path: Path) -> None:
-    said = as_lines(tmp_path / "said.jsonl", [{"id": "q0", "prediction": "rain"}])
+    said = json_lines(tmp_path / "said.jsonl", [{"id": "q0", "prediction": "rain"}])
     for name, text in (
         ("labels.csv", "0,1,0,10,0,100\n"),
         ("broken.json", '[{"answer": '),
@@ -278,38 +262,11 @@ def test_a_place_in_a_csv_file_is_that_of_its_cell(tmp_path: Path, asked: Path) 
     assert (twice.line, twice.column) == (6, 1)
 
 
-SPATIAL = {
-    "id": "1", "audio": ["a.wav"], "task": "estimate_azimuth", "question": "What is the azimuth of the bell?",
-    "answer": "30 degrees", "canonical_answer": "30 degrees", "answer_meta": {"azimuth_deg": 30.0}, "language": "en",
-}  # fmt: skip
 CHOICE = {"id": "2", "audio": ["b.mp3"], "question": "Who?", "options": ["A man", "A woman"], "answer": "A woman"}
 
 
 def items(folder: Path, *rows: dict[str, Any]) -> Path:
-    return as_lines(folder / "qa.jsonl", [*rows])
-
-
-def test_nothing_is_lost(tmp_path: Path) -> None:
-    given = items(tmp_path, SPATIAL, CHOICE)
-    seldio.convert(given, tmp_path / "out", "inspect")
-    seldio.convert(tmp_path / "out", tmp_path / "back.jsonl", "items")
-    rows = [Item.model_validate_json(line) for line in (tmp_path / "back.jsonl").read_text("utf-8").splitlines()]
-    expected = [Item.model_validate(SPATIAL), Item.model_validate(CHOICE)]
-    assert rows == expected  # also by way of inspect, whose targets are letters
-
-
-def test_a_part_of_a_recording_is_a_loss(tmp_path: Path) -> None:
-    given = items(tmp_path, SPATIAL | {"start": 20.0, "end": 40.0})
-    with pytest.raises(LossError, match="plays the whole recording"):
-        seldio.convert(given, tmp_path / "out", "inspect")
-    seldio.convert(given, tmp_path / "out", "inspect", allow_loss="start,end")
-    with pytest.raises(UsageError, match="make them first"):
-        seldio.convert(Path(__file__).parent / "cases/formats/starss23", tmp_path / "made", "inspect")
-
-
-def test_what_a_harness_does_not_take(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"wav and mp3 recordings, not a\.flac"):
-        seldio.convert(items(tmp_path, SPATIAL | {"audio": ["a.flac"]}), tmp_path / "out.jsonl", "inspect")
+    return json_lines(folder / "qa.jsonl", [*rows])
 
 
 def test_other_inputs_of_inspect(tmp_path: Path) -> None:
@@ -327,26 +284,16 @@ def test_other_inputs_of_inspect(tmp_path: Path) -> None:
     assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()
 
 
-def test_bad_records_have_their_place(tmp_path: Path) -> None:
-    path = items(tmp_path, {"id": "1", "input": [{"role": "user", "content": "?"}], "target": ["A", "B"]},
-                 {"id": "2", "target": "A"})  # fmt: skip
-    found = seldio.validate(path, format="inspect").findings
-    assert {(one.code, one.line) for one in found if one.severity.value == "error"} == {
-        ("SYN212", 1), ("SYN211", 2), ("QAI111", 2)
-    }  # fmt: skip
-    assert "target is an array, but must be text" in found[0].message
-
-
-def test_stored_texts_of_a_log(tmp_path: Path) -> None:
-    """inspect keeps long texts once, under their hash."""
-    sample = {"id": 7, "epoch": 1, "output": {"completion": "attachment://ab"}, "attachments": {"ab": "A long answer"}}
-    (tmp_path / "log.json").write_text(json.dumps({"version": 2, "status": "success", "samples": [sample]}))
-    table = seldio.read(tmp_path / "log.json")
-    assert (table["id"][0].as_py(), table["prediction"][0].as_py()) == ("7", "A long answer")
+def test_a_part_of_a_recording_is_a_loss(tmp_path: Path) -> None:
+    given = items(tmp_path, CHOICE | {"start": 20.0, "end": 40.0})
+    with pytest.raises(LossError, match="plays the whole recording"):
+        seldio.convert(given, tmp_path / "out", "inspect")
+    seldio.convert(given, tmp_path / "out", "inspect", allow_loss="start,end")
 
 
 def sample(id: str, text: str, epoch: int = 1) -> tuple[str, bytes]:
     record = {"id": id, "epoch": epoch, "input": "?", "target": "A", "output": {"completion": text}}
+    record["attachments"] = {"ab": "ANSWER: A"}  # inspect keeps long texts once, under their hash
     return f"samples/{id}_epoch_{epoch}.json", json.dumps(record).encode()
 
 
@@ -373,7 +320,7 @@ def deflated(members: dict[str, bytes]) -> bytes:
 
 
 LOGGED = {
-    "_journal/start.json": b"{}", **dict([sample("1", "B"), sample("2", "ANSWER: A")]), "summaries.json": b"[]",
+    "_journal/start.json": b"{}", **dict([sample("1", "B"), sample("2", "attachment://ab")]), "summaries.json": b"[]",
     "header.json": b'{"version": 2, "status": "success"}',
 }  # fmt: skip
 
@@ -391,6 +338,7 @@ def test_an_archive_scores_as_the_log_in_json_does(pack: Any, tmp_path: Path) ->
     assert numbers[0]["letter"] == 0.5
     tables = [seldio.read(tmp_path / name) for name in ("log.eval", "log.json")]
     assert tables[0].to_pylist() == tables[1].to_pylist()
+    assert tables[0]["prediction"].to_pylist() == ["B", "ANSWER: A"]
 
 
 def test_what_is_wrong_with_a_sample_has_its_place(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ def _no_network(*_: object, **__: object) -> NoReturn:
 
 
 @pytest.mark.parametrize(
-    "path", [pytest.param(path, marks=_marks(path), id=str(path.relative_to(ROOT))) for path in pages()]
+    "path",
+    [pytest.param(path, marks=_marks(path), id=str(path.relative_to(ROOT))) for path in (ROOT / "README.md", *pages())],
 )
 def test_the_page_runs_and_prints_what_it_shows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = path.read_text("utf-8")

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
+from commands import laid
 
 import seldio
 from seldio.errors import InvalidData, SeldioError, UsageError
@@ -26,11 +27,7 @@ QUESTIONS = [
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "labels"
-    place.mkdir()
-    for name, text in LABELS.items():
-        (place / f"{name}.csv").write_text(text)
-    return place
+    return laid(tmp_path / "labels", {f"{name}.csv": text for name, text in LABELS.items()})
 
 
 @pytest.fixture
@@ -54,19 +51,12 @@ def test_classes_and_clips_are_categories_and_units_are_in_attrs(frame: pd.DataF
 
 def test_what_was_read_comes_back_silent_clips_included(frame: pd.DataFrame, folder: Path, tmp_path: Path) -> None:
     assert seldio.read(frame).equals(seldio.read(folder, format="starss23"))
-    assert written(frame, tmp_path / "out") == LABELS
-    assert written(frame.drop(columns="class_id"), tmp_path / "names") == LABELS
-    assert written(frame.drop(columns="class_name"), tmp_path / "numbers") == LABELS
-
-
-def test_rows_and_clips_that_are_taken_out_stay_out(frame: pd.DataFrame, tmp_path: Path) -> None:
+    for name, gone in (("out", []), ("names", ["class_id"]), ("numbers", ["class_name"])):
+        assert written(frame.drop(columns=gone), tmp_path / name) == LABELS
     bells = frame[frame["class_name"] == "Bell"].copy()  # whose index begins at 2
     assert written(bells, tmp_path / "bells")["fold4_room1_mix001"] == "3,11,0,90,10,200\n"
     bells["clip"] = bells["clip"].cat.remove_unused_categories()
     assert written(bells, tmp_path / "heard").keys() == {"fold4_room1_mix001"}
-
-
-def test_missing_whole_numbers_and_flags_stay_what_they_are() -> None:
     rows = {"clip": ["a", "a"], "frame": [0, 1], "class_id": [1, 2], "source": [None, 3], "onscreen": [None, True]}
     table = seldio.read(seldio.to_pandas(pa.table(rows)))
     assert (table["source"].to_pylist(), table["onscreen"].to_pylist()) == ([None, 3], [None, True])
@@ -114,7 +104,7 @@ def test_questions_and_replies_as_frames(tmp_path: Path) -> None:
     assert seldio.score(replies, asked, fields=fields).overall["accuracy"] == pytest.approx(2 / 3)
     named = replies.rename(columns={"sample": "id", "said": "prediction"})
     (path,) = seldio.write(asked, tmp_path / "questions.jsonl", "items")
-    assert not seldio.validate(named, reference=seldio.check.reference.load(path)).findings
+    assert not seldio.validate(named, reference=path).findings
     by_id = named[named["id"] != "q0"].set_index("id")
     assert seldio.score(by_id, asked, allow_missing=True).overall["accuracy"] == pytest.approx(1 / 2)
     compared = seldio.compare([named, named.assign(prediction="dog")], asked)
@@ -123,12 +113,13 @@ def test_questions_and_replies_as_frames(tmp_path: Path) -> None:
 
 def test_columns_of_nothing_known_are_refused(frame: pd.DataFrame) -> None:
     strange = pd.DataFrame({"height": [1.0], "weight": [2.0]})
-    with pytest.raises(UsageError, match="the table: height, weight are columns of neither labels"):
-        seldio.validate(strange)
-    with pytest.raises(UsageError, match="predictions: height, weight are columns of neither labels"):
-        seldio.score(strange, frame)
-    with pytest.raises(UsageError, match="reference: height, weight are columns of neither labels"):
-        seldio.score(frame, strange)
+    for name, work in (
+        ("the table", lambda: seldio.validate(strange)),
+        ("predictions", lambda: seldio.score(strange, frame)),
+        ("reference", lambda: seldio.score(frame, strange)),
+    ):
+        with pytest.raises(UsageError, match=f"{name}: height, weight are columns of neither labels"):
+            work()
     with pytest.raises(UsageError, match=r"the table must be a path, .* not int"):
         seldio.read(7)
 
@@ -169,21 +160,18 @@ def test_bytes_are_told_by_their_content() -> None:
 
 def test_validate_finds_the_directions_that_other_verbs_miss(tmp_path: Path) -> None:
     columns = {"clip": ["a"] * 3, "frame": [0, 1, 2], "class_id": [1] * 3, "source": [0] * 3, "elevation": [0.0] * 3}
-    frame = pd.DataFrame(columns | {"azimuth": [10.0, math.nan, 12.0]})
-    nan = pa.table(columns | {"azimuth": [10.0, math.nan, 12.0]})
-
-    assert [str(one) for one in seldio.validate(frame)] == [
-        "the table:2:1: LAB113 the row has no azimuth, but others have one"
-    ]
-    assert [one.severity for one in seldio.validate(frame)] == ["warning"]
-    assert [str(one) for one in seldio.validate(nan)] == ["the table:2:1: LAB112 azimuth is NaN"]
+    frame, nan = (kind(columns | {"azimuth": [10.0, math.nan, 12.0]}) for kind in (pd.DataFrame, pa.table))
+    (missing,) = seldio.validate(frame)
+    assert str(missing) == "the table:2:1: LAB113 the row has no azimuth, but others have one"
+    assert missing.severity == "warning"
+    assert [str(one) for one in seldio.validate(nan)] == ["the table:2:1: LAB113 azimuth is NaN"]
     for table, wrong in ((frame, "azimuth"), (nan, "azimuth is NaN")):
         with pytest.raises(SeldioError, match=wrong):
             seldio.write(table, tmp_path / "out", "starss22")
-        with pytest.raises(SeldioError, match=r"direction|LAB112"):
+        with pytest.raises(SeldioError, match=r"direction|LAB113"):
             seldio.score(table, table)
     for good in (frame.dropna(), pd.DataFrame(columns), frame.assign(azimuth=math.nan)):
-        assert [str(one) for one in seldio.validate(good)] == []
+        assert not seldio.validate(good).findings
 
 
 def test_a_stream_that_cannot_be_read_is_an_error_in_a_sentence(tmp_path: Path) -> None:

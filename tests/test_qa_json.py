@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio.errors import InvalidData
-from seldio.findings import Finding, Severity, raise_errors
+from seldio.findings import Finding, raise_errors
 from seldio.formats import harnesses
 from seldio.formats.items import ItemReading, Row
 from seldio.formats.json_items import (
@@ -42,22 +42,17 @@ MC = {"id": "q1", "audio_path": "a.wav", "question": "Where?", "choices": ["left
 
 
 def look(format: JsonItems, data: bytes, path: str = "x.jsonl") -> tuple[ItemReading | None, list[Finding]]:
-    """A reading with its findings."""
     found: list[Finding] = []
     return format.read(data, path, found.append), found
 
 
 def rows(format: JsonItems, data: bytes, path: str = "x.jsonl") -> list[Row]:
-    """The rows of a file without faults."""
     reading = format.read(data, path, raise_errors)
-    assert reading is not None
     return list(reading.rows)
 
 
 def back(format: JsonItems, data: bytes, path: str = "x.jsonl") -> bytes:
-    """A file, read and written back."""
     reading, _ = look(format, data, path)
-    assert reading is not None
     return format.write(reading.rows, reading.origin)
 
 
@@ -93,7 +88,6 @@ REAL = [
 def test_real_files_come_back(shared: Path, format: JsonItems, name: str, count: int) -> None:
     data = (shared / "data" / name).read_bytes()
     reading, found = look(format, data, name)
-    assert reading is not None
     assert (len(reading.rows), found) == (count, [])
     assert told(format.write(reading.rows, reading.origin)) == told(data)
     assert told(format.write(reading.rows, json.loads(json.dumps(reading.origin)))) == told(data)
@@ -102,46 +96,12 @@ def test_real_files_come_back(shared: Path, format: JsonItems, name: str, count:
     assert sum(each.likes(data, name) > 0 for each in ALL) == 1
 
 
-def test_mmau_keeps_its_five_key_orders(shared: Path) -> None:
-    data = (shared / "data/mmau/mmau-test-mini.json").read_bytes()
-    reading, _ = look(MMAU, data, "x.json")
-    assert reading is not None
-    some = list(reading.rows)[500:600]
-    written = json.loads(MMAU.write(some, reading.origin))
-    assert [list(record) for record in written] == [list(record) for record in json.loads(data)[500:600]]
-
-
-def test_generated_cases(shared: Path) -> None:
-    folder = shared / "corpora/generated"
-    cases = [json.loads(text) for text in (folder / "MANIFEST.jsonl").read_text("utf-8").splitlines()]
-    cases = [case for case in cases if case["path"].startswith("qa_jsonl/")]
-    later = ("dup_id", "answer_", "_choices", "path_", "nul_char")  # what rules find, not readers
-    for case in cases:
-        reading, found = look(MMAR, (folder / case["path"]).read_bytes(), case["path"])
-        if case["expect"] == "ok":
-            assert not found, case
-            assert (
-                back(MMAR, (folder / case["path"]).read_bytes(), case["path"]) == (folder / case["path"]).read_bytes()
-            )
-        elif case["expect"] == "reject":
-            assert found, case
-            assert reading is None, case
-        elif case["expect"] == "finding" and not any(word in case["path"] for word in later):
-            assert found, case
-        assert all(f.line and f.column for f in found), case
-
-
 LAYOUTS = {
     "lines": line(QA) + line(QA | {"qa_id": "q2"}),
-    "no final newline": line(QA) + line(QA | {"qa_id": "q2"}).rstrip(),
     "crlf": (line(QA) + line(QA | {"qa_id": "q2"})).replace(b"\n", b"\r\n"),
     "mixed ends": line(QA) + line(QA | {"qa_id": "q2"}).replace(b"\n", b"\r\n") + line(QA | {"qa_id": "q3"}),
     "compact": json.dumps(QA, separators=(",", ":")).encode() + b"\n",
-    "escapes": json.dumps(QA | {"answer": "Гонг ü"}).encode() + b"\n",
-    "other order": line(dict(reversed(QA.items()))) + line(QA | {"qa_id": "q2"}),
     "whole numbers": line(QA | {"answer_meta": {"time_span": [18, 2e1], "note": None}}),
-    "nulls": line(QA | {"answer_meta": None, "split": None, "answer": None, "more": None}),
-    "unknown keys": line({"new": {"b": 1, "a": [1.5, True, None]}} | QA | {"answer_meta": {"time_span": [1.0, 2.0], "x": 1}}),
     "odd spaces": line(QA).replace(b'": ', b'" :  ').replace(b"\n", b"  \n"),
     "odd first": line(QA).replace(b"18.5", b"18.50") + line(QA),
     "line separators": line(QA | {"answer": "a\u2028b\u2029c\x85d"}),
@@ -173,36 +133,10 @@ def test_layouts_of_lines(name: str) -> None:
 def test_layouts_of_documents(name: str) -> None:
     data = DOCUMENTS[name].encode()
     for path in ("x.json", "-"):
-        reading, found = look(SO_BENCH, data, path)
-        assert (reading is not None, found) == (True, [])
+        assert [] == look(SO_BENCH, data, path)[1]
         assert told(back(SO_BENCH, data, path)) == told(data)
         assert name == "ragged" or back(SO_BENCH, data, path) == data
     assert name in ("empty list", "ragged") or SO_BENCH.likes(data, "-") > 0.9
-
-
-def test_fewer_and_more_rows_than_were_read() -> None:
-    reading, _ = look(SO_BENCH, DOCUMENTS["alone"].encode(), "x.json")
-    assert reading is not None
-    assert SO_BENCH.write([*reading.rows] * 2, reading.origin).count(b"\n") == 2
-    assert SO_BENCH.write([], reading.origin) == b""
-    reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
-    assert reading is not None
-    assert len(json.loads(SO_BENCH.write([*reading.rows] * 2, reading.origin))["records"]) == 4
-    assert json.loads(SO_BENCH.write([], reading.origin))["records"] == []
-    assert json.loads(MMAU.write([])) == []
-
-
-def test_all_predictions_are_kept() -> None:
-    record = {"qa_id": "q", "prediction_raw": "c", "prediction_cleaned": "b", "prediction": "a"}
-    (row,) = rows(SO_PREDICTIONS, line(record))
-    assert isinstance(row, Prediction)
-    assert (row.prediction, row.extra) == ("a", {"prediction_raw": "c", "prediction_cleaned": "b"})
-    assert back(SO_PREDICTIONS, line(record)) == line(record)
-    del record["prediction"]
-    (row,) = rows(SO_PREDICTIONS, line(record))
-    assert isinstance(row, Prediction)
-    assert row.prediction == "b"
-    assert back(SO_PREDICTIONS, line(record)) == line(record)
 
 
 NULLS = [
@@ -211,8 +145,6 @@ NULLS = [
     (SO_DATASET, {"qa_id": "q", "audio_path": "a.wav", "question": "?", "answer": None, "dataset": None,
                   "source_refs": [{"class_id": None, "class_name": "bell", "azimuth_deg": None, "start_time": 0.5}]}),
     (SO_PREDICTIONS, {"qa_id": "q", "audio_path": None, "task_name": None, "prediction": None}),
-    (MMAU, {"id": "q", "audio_id": "a.wav", "question": "?", "choices": None, "answer": None, "task": None, "split": None}),
-    (MMAR, MC | {"language": None}),
 ]  # fmt: skip
 
 
@@ -227,21 +159,12 @@ def test_nulls_come_back_through_other_formats(format: JsonItems, record: dict[s
     assert json.loads(b"".join(format.write(there).splitlines()).strip(b"[]")) == record
 
 
-def test_numeric_ids_are_findings_and_kept() -> None:
-    reading, found = look(SO_BENCH, line(QA) + line(QA | {"qa_id": 7}) + line(QA | {"qa_id": "007"}))
-    assert reading is not None
-    assert [row.id for row in reading.rows] == ["q1", "7", "007"]
-    assert [(f.code, f.line, f.column, f.value) for f in found] == [("SYN212", 2, 11, "7")]
-    assert "007" in str(found[0].hint)
-
-
 @pytest.mark.parametrize("format", [PREDICTIONS, SO_PREDICTIONS])
 def test_whole_numbers_are_ids_of_predictions(format: JsonItems) -> None:
     key = format.key_of("id", {})
     ids = ['"7"', "12", "0", str(2**53 - 1)]
     data = "".join(f'{{"{key}": {id}, "prediction": "x"}}\n' for id in ids).encode()
     reading, found = look(format, data)
-    assert reading is not None
     assert [row.id for row in reading.rows] == ["7", "12", "0", str(2**53 - 1)]
     assert [(f.code, f.severity, f.line, f.column, f.value) for f in found] == [
         ("SYN216", "warning", 2, len(key) + 6, "12")
@@ -271,22 +194,12 @@ WRONG = [
 def test_wrong_values(record: dict[str, Any], code: str, before: str, message: str) -> None:
     data = line(QA) + line(record) + line(QA)
     reading, found = look(SO_BENCH, data)
-    assert reading is not None
     assert len(reading.rows) == 2
     text = line(record).decode()
     assert [(f.code, f.line, f.column) for f in found] == [(code, 2, text.index(before) + len(before) + 1)]
     assert message in found[0].message
     with pytest.raises(InvalidData):
         SO_BENCH.read(data, "x.jsonl", raise_errors)
-
-
-def test_records_that_are_none() -> None:
-    reading, found = look(MMAR, b"7\n" + line(MC))
-    assert reading is not None
-    assert (len(reading.rows), [f.code for f in found]) == (1, ["SYN212"])
-    for text in ("7", '"x"', '{"records": {}}', '{"data": null}'):
-        reading, found = look(MMAR, text.encode(), "x.json")
-        assert (reading, [f.code for f in found]) == (None, ["SYN213"])
 
 
 def test_proofs_and_unknown_keys() -> None:
@@ -300,37 +213,24 @@ def test_proofs_and_unknown_keys() -> None:
     assert [(f.code, f.column, f.message) for f in found] == [("SYN212", 38, "tpyo is not a key of this format")]
 
 
-def test_predictions_without_ids_are_one_warning() -> None:
-    record = {"audio_path": "a.wav", "task_name": "t", "prediction": "x"}
-    reading, found = look(SO_PREDICTIONS, line(record) * 3)
-    assert reading is not None
-    assert len(reading.rows) == 3
-    assert [(f.severity, f.message) for f in found] == [(Severity.WARNING, "qa_id is missing in 3 records")]
+def test_records_that_are_none() -> None:
+    reading, found = look(MMAR, b"7\n" + line(MC))
+    assert (len(reading.rows), [f.code for f in found]) == (1, ["SYN212"])
+    for text in ("7", '"x"', '{"records": {}}', '{"data": null}'):
+        reading, found = look(MMAR, text.encode(), "x.json")
+        assert (reading, [f.code for f in found]) == (None, ["SYN213"])
 
 
 def test_places_of_fields() -> None:
     data = b"5\n" + line(MC) + line(MC)
     reading, _ = look(MMAR, data)
-    assert reading is not None
     assert (reading.place(1, "options", 1).line, reading.place(1, "options", 1).value) == (3, '"right"')
     assert reading.place(0, "audio", 0).value == '"a.wav"'
     assert reading.place(0, "language", None).column == 1
     assert reading.finding(CATALOGUE["QAI101"], 0, "answer", "x").value == '"left"'
     reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
-    assert reading is not None
     assert reading.place(1, "answer_meta", None).line > reading.place(0, "answer_meta", None).line
     assert reading.place(1, None, None).line == 17
-
-
-def test_formats_are_told_apart_by_content() -> None:
-    for format in ALL:
-        row: Row = Item(id="a", audio=["a.wav"], task="t", question="?", options=["x"], answer="x") \
-            if format.holds == "items" else Prediction(id="a", audio=["a.wav"], task="t", prediction="x")  # fmt: skip
-        own = {"so-bench": "answer_format", "so-dataset-qa": "task_type", "adqa-train": "gemini_cot"}.get(format.name)
-        row = row.model_copy(update={"extra": {own: "x"}}) if own else row
-        data = format.write([carried(format, row)] * 2)
-        assert max(ALL, key=lambda other: other.likes(data, "-")) is format
-    assert all(format.likes(b'{"annotations": [{"id": 1}]}', "x.json") == 0 for format in ALL)
 
 
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
@@ -368,7 +268,6 @@ predictions = st.fixed_dictionaries(
 
 
 def carried(format: JsonItems, row: Row) -> Row:
-    """A row with nothing but the fields that a format carries."""
     return type(row).model_validate({name: v for name, v in row.model_dump().items() if name in format.carries})
 
 
@@ -380,11 +279,9 @@ def test_what_was_written_is_read(format: JsonItems, data: st.DataObject) -> Non
     given_rows = [carried(format, row) for row in given_rows]
     written = format.write(given_rows)
     reading, found = look(format, written, "x" + format.suffix)
-    assert reading is not None
     assert [f for f in found if f.code not in ("SYN211", "SYN215")] == []
     assert reading.rows == given_rows
     again, _ = look(format, format.write(reading.rows, reading.origin), "x" + format.suffix)
-    assert again is not None
     assert again.rows == given_rows
 
 
@@ -415,7 +312,6 @@ def test_any_bytes(noise: bytes, at: int, path: str, format: JsonItems) -> None:
         assert reading is not None or found
         assert reading is None or reading.origin
         for row in range(len(reading.rows) if reading else 0):
-            assert reading is not None
             reading.place(row, "answer", None)
 
 
@@ -437,6 +333,5 @@ def test_a_key_that_stands_twice_is_found_among_thousands() -> None:
     lines[1234] = lines[1234].replace(b'"answer"', b'"answer": "y", "answer"')
     found: list[Finding] = []
     reading = SO_BENCH.read(b"".join(lines), "x.jsonl", found.append)
-    assert reading is not None
     assert len(reading.rows) == 3000
     assert [(one.code, one.line) for one in found] == [("SYN202", 1235)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,22 +17,13 @@ from seldio import formats
 from seldio.errors import DataError, LossError, UnknownFormat, UsageError
 from seldio.findings import Severity
 from seldio.schema.events import COLUMNS
-from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
 
 CASES = Path(__file__).parent / "cases"
 LABELS = [one.name for one in formats.index() if one.holds == "events" and one.name != "dcase2026"]
 ITEMS = [one.name for one in formats.index() if one.holds != "events"]
 #: Requests that no finding forbids: two kinds of data for one table, class numbers of two lists, another benchmark.
-ASKED = (
-    "holds 2 files",
-    "files of questions",
-    "single format",
-    "name the format",
-    "holds no labels",
-    "scoring requires",
-    "scores need",
-)
+ASKED = "holds 2 files|files of questions|single format|name the format|holds no labels|scoring requires|scores need"
 #: What a single row, or rows of one class, leave open.
 OPEN = {"SYN903", "SUB116", "SUB105", "LAY118"}
 
@@ -64,7 +56,7 @@ def asked(work: Callable[[], object]) -> None:
     try:
         work()
     except UsageError as error:
-        if not any(reason in str(error) for reason in ASKED):
+        if not re.search(ASKED, str(error)):
             raise
 
 
@@ -97,7 +89,7 @@ def test_what_is_ready_is_accepted(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("case", "target", "reason"),
     [
-        ("rules/SYN215", "sony-av-output", "LAB313: .*; use force=True"),
+        ("rules/SYN215", "sony-av-output", "LAB301: .*; use force=True"),
         ("labels/classes-in-order", "dcase2023-output", "convert one folder at a time"),
         ("rules/QAI125/good.csv", "adqa-submission", "only prompts"),
     ],
@@ -110,25 +102,7 @@ def test_what_would_be_an_error_once_written_is_refused(case: str, target: str, 
 
 #: Small files of every format, of which mutants are made.
 FILES = [path for path in EXAMPLES if "formats" in path.parts[-3] and path.name != "rows.jsonl"]
-CELLS = (
-    "-1",
-    "0",
-    "",
-    "nan",
-    "1e3",
-    "0.5",
-    "-0.87",
-    "13",
-    "181",
-    "720",
-    "100000",
-    "None",
-    '"',
-    "1,5",
-    "\u2212",
-    "é",
-    "[]",
-)
+CELLS = ("-1", "0", "", "nan", "1e3", "0.5", "-0.87", "13", "181", "720", "100000", "None", '"', "1,5", "\u2212", "[]")
 
 
 def mutant(text: str, chance: random.Random) -> str:
@@ -183,11 +157,11 @@ def test_a_mutant_that_is_ready_is_accepted(seed: int, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Labels of STARSS23, and outputs for them."""
+    """Labels of STARSS23."""
     folder = tmp_path_factory.mktemp("tree")
     clips = [(f"fold4_room23_mix{mix:03}", "dev-test-sony") for mix in range(1, 9)]
     clips += [(f"fold3_room4_mix{mix:03}", "dev-train-tau") for mix in (1, 4, 5, 6, 7, 8)]
-    write_outputs(folder / "outputs", write_tree(folder / "STARSS23", seed=1, clips=clips, media=()), seed=0)
+    write_tree(folder / "STARSS23", seed=1, clips=clips, media=())
     return folder
 
 
@@ -215,35 +189,23 @@ FIVE, FOUR = (lambda row: row[:5]), (lambda row: [*row[:2], *row[3:5]])
 def test_labels_of_another_format_are_no_labels_of_the_data_set(
     tree: Path, metadata: str, row: Callable[[list[str]], list[object]], tmp_path: Path
 ) -> None:
-    out = rewritten(tree / "STARSS23/metadata_dev", tmp_path / metadata, row)
-    found = errors(out)
+    found = errors(rewritten(tree / "STARSS23/metadata_dev", tmp_path / metadata, row))
     if row is FOUR and metadata == "starss23":
         assert not found  # outputs are called so as well
         return
+    given, fields = ("starss22", ["distance"]) if row is FIVE else ("dcase2023-submission", ["source", "distance"])
+    fill = " ".join(f"--fill {field}=VALUE" for field in fields)
     assert list(found) == ["SUB108"]
-    given = "starss22" if row is FIVE else "dcase2023-submission"
-    fill = "--fill distance=VALUE" if row is FIVE else "--fill source=VALUE --fill distance=VALUE"
     assert f"format {given} (" in found["SUB108"]
     assert "labels of STARSS23 in format starss23 (frame, class, source, azimuth" in found["SUB108"]
     assert f"--to starss23 {fill} -o NEW-FOLDER" in found["SUB108"]
 
 
-def test_one_file_of_another_format_is_an_error_among_labels(tree: Path, tmp_path: Path) -> None:
-    out = rewritten(tree / "STARSS23/metadata_dev/dev-test-sony", tmp_path / "mine", lambda row: row)
-    for path in out.iterdir():
-        path.rename(path.with_name(path.name.replace("fold4_room23_mix", "take")))
-    assert not errors(out)
-    one = out / "take004.csv"
-    one.write_text("".join(f"{line.rpartition(',')[0]}\n" for line in one.read_text().split()))
-    assert list(errors(out)) == ["SUB108"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("reference", [None, "starss23:eval"])
-@pytest.mark.parametrize("layout", ["dcase2023-output", "dcase2024-output", "starss22", "starss23"])
+@pytest.mark.parametrize("layout", ["dcase2024-output", "starss22"])
 def test_a_submission_has_the_official_layout(tree: Path, layout: str, reference: str | None, tmp_path: Path) -> None:
-    source = tree / ("outputs" if layout == "dcase2023-output" else "STARSS23/metadata_dev")
-    done = seldio.convert(source, f"{tmp_path / 'all'}/", layout, allow_loss=["all"], format=None)
+    done = seldio.convert(tree / "STARSS23/metadata_dev", f"{tmp_path / 'all'}/", layout, allow_loss=["all"])
     (tmp_path / "submission").mkdir()
     written = sorted(done.written)
     for number in range(1, 80):
@@ -259,13 +221,6 @@ def test_a_submission_has_the_official_layout(tree: Path, layout: str, reference
     assert not errors(tmp_path / "new/submission", reference="starss23:eval")
 
 
-def one_file(tree: Path, out: Path, row: Callable[[list[str]], list[object]]) -> tuple[Path, Path]:
-    """Labels of which one file has other rows: the folder, and that file."""
-    rewritten(tree / "STARSS23/metadata_dev/dev-test-sony", out, lambda row: row)
-    rewritten(tree / "STARSS23/metadata_dev/dev-test-sony", out.parent / "other", row)
-    return out, Path(shutil.copy(out.parent / "other/fold4_room23_mix004.csv", out))
-
-
 def radians(row: list[str]) -> list[object]:
     return [*row[:3], *(round(math.radians(float(cell)), 3) for cell in row[3:5]), row[5]]
 
@@ -273,17 +228,18 @@ def radians(row: list[str]) -> list[object]:
 @pytest.mark.parametrize(
     ("row", "code", "severity"),
     [
-        (lambda row: [*row[:5], -1], "LAB105", Severity.ERROR),
         (lambda row: [*row[:5], 0 if int(row[0]) % 7 == 0 else row[5]], "LAB105", Severity.WARNING),
         (radians, "LAB301", Severity.ERROR),
-        (lambda row: [*row[:3], *(round(float(cell) / 400, 3) for cell in row[3:5]), row[5]], "LAB313", Severity.ERROR),
+        (lambda row: [*row[:3], *(round(float(cell) / 400, 3) for cell in row[3:5]), row[5]], "LAB301", Severity.ERROR),
     ],
-    ids=["distance -1", "distance 0", "radians", "perhaps radians"],
+    ids=["distance 0", "radians", "perhaps radians"],
 )
 def test_one_file_has_the_same_finding_alone_and_in_its_folder(
     tree: Path, row: Callable[[list[str]], list[object]], code: str, severity: Severity, tmp_path: Path
 ) -> None:
-    folder, file = one_file(tree, tmp_path / "labels", row)
+    labels = tree / "STARSS23/metadata_dev/dev-test-sony"
+    folder = rewritten(labels, tmp_path / "labels", lambda row: row)
+    file = Path(shutil.copy(rewritten(labels, tmp_path / "other", row) / "fold4_room23_mix004.csv", folder))
     for place in (folder, file):
         found = {(one.code, one.severity) for one in seldio.validate(place) if one.path == str(file)}
         assert (code, severity) in found

@@ -24,14 +24,12 @@ from releases import printed_by_rich
 import seldio
 from seldio.errors import UsageError
 from seldio.findings import JSON_KEYS, Finding, Heard, Report, Severity
-from seldio.reports import Options, outputs, render, terminal, write
+from seldio.reports import Options, outputs, render, write
 from seldio.reports.ci import FINGERPRINT, file_uri
-from seldio.reports.json_report import dumps, report_schema
-from seldio.reports.sections import verdict
+from seldio.reports.json_report import report_schema
 from seldio.rules import CATALOGUE as RULES
 from seldio.text import printable
 
-ROOT = Path(__file__).parents[1]
 OUTPUTS = outputs("findings")
 FOR_TERMINALS = ("text", "concise", "github", "markdown")
 
@@ -57,17 +55,8 @@ CATALOGUE = {
     )
 }
 AZIMUTH = Finding(
-    "LAB103",
-    Severity.ERROR,
-    "Azimuth 240 is outside -180 to 180.",
-    "sub/mix001.csv",
-    12,
-    8,
-    11,
-    "240",
-    "Write -120.",
-    True,
-    "12,3,0,240,-10",
+    *("LAB103", Severity.ERROR, "Azimuth 240 is outside -180 to 180.", "sub/mix001.csv", 12, 8, 11, "240"),
+    *("Write -120.", True, "12,3,0,240,-10"),
 )
 UNSORTED = Finding(
     "LAB203", Severity.WARNING, "Frame 11 after 12.", "sub/mix001.csv", 13, 1, 3, "11", None, True, "11,3,0,0,5"
@@ -89,33 +78,8 @@ def show(report: Report, format: str, **options: Any) -> str:
     return "".join(render(report, format, Options(**({"catalogue": CATALOGUE} | options))))
 
 
-_NASTY = [
-    "\x1b[31m",
-    "\x1b]0;title\x07",
-    "\u202e",
-    "[bold]",
-    "\udc80",
-    "\ud83d",
-    "👩‍🚀",
-    "|",
-    "`",
-    "\\",
-    "<b>",
-    "\n",
-    "\r\n",
-    "::error::",
-    "](x)",
-    "\ufffe",
-    "\x00",
-    "\t",
-    "]]>",
-    "\u2028",
-    "{0}",
-    "x" * 5000,
-]
-nasty = st.one_of(
-    st.text(st.characters(), max_size=30),
-    st.lists(st.sampled_from(_NASTY) | st.text(max_size=3), max_size=5).map("".join),
+nasty = st.text(st.characters(), max_size=30) | st.text(
+    "\x1b[]31m\x07\u202e\udc80\ud83d👩\u200d🚀|`\\<b>\n\r:(x)\ufffe\0\t\u2028{0}=@"
 )
 position = st.none() | st.integers(1, 40)
 findings = st.builds(
@@ -139,14 +103,6 @@ quick = settings(max_examples=examples(60), deadline=None)
 def test_an_unknown_format_is_a_usage_error_that_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"unknown output 'pdf' for findings; choose from text, concise, json"):
         render(SMALL, "pdf", Options(CATALOGUE))
-
-
-@pytest.mark.parametrize("files", [0, 1, 12_345])
-def test_a_verdict_alone_reads_as_where_there_is_more(files: int) -> None:
-    clean = Report([], files)
-    assert list(render(clean)) == list(terminal.text(clean, Options())) != []
-    assert not any("\x1b" in piece for piece in render(clean))
-    assert "\x1b" in "".join(render(clean, "text", Options(color=True)))
 
 
 @given(reports, st.sampled_from((*FOR_TERMINALS, "json", "jsonl", "sarif")))
@@ -247,11 +203,6 @@ def test_colour_adds_only_colour(report: Report) -> None:
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == show(report, "text", statistics=True)
 
 
-def test_markup_is_text() -> None:
-    finding = dataclasses.replace(MISSING, message="[bold red]x[/] :dog: [link=a]b", path="[/].csv")
-    assert "[/].csv  SUB001 error [bold red]x[/] :dog: [link=a]b\n" in show(make(finding), "text")
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -280,9 +231,7 @@ LONG = ",".join(str(number) for number in range(1300))[:5000]
     ("line", "columns", "text", "carets"),
     [
         ("e\u0301,x", (2, 3), "e\u0301,x", "^"),
-        ("abc", (2, None), "abc", " ^"),
         ("abc", (3, 1), "abc", "  ^"),
-        ("abc\r\n", (2, 99), "abc", " ^^"),
         ("abc", (50, 60), "abc", "   ^"),
         ("각犬,x", (4, 5), "각犬,x", "     ^"),
         (LONG, (1, 4), f"{LONG[:53]}…", "^^^"),
@@ -312,19 +261,12 @@ def test_concise() -> None:
     )
 
 
-@given(reports)
-@quick
-def test_concise_and_github_have_one_line_for_each_finding(report: Report) -> None:
-    assert show(report, "concise").count("\n") == len(report.findings) + 1
-    assert show(report, "github").count("\n") == len(report.findings)
-
-
 def test_the_time_for_many_findings_grows_with_them_and_no_faster() -> None:
     def work(findings: int) -> None:
         report = Report([AZIMUTH, UNSORTED] * (findings // 2), files=600)
         assert show(report, "concise").count("\n") == findings // 2 * 2 + 1
 
-    assert grows_no_faster(work, 50_000)
+    assert grows_no_faster(work, 20_000)
 
 
 def test_github() -> None:
@@ -337,43 +279,22 @@ def test_github() -> None:
     )
 
 
-SCHEMA = json.loads((ROOT / "schemas/report.schema.json").read_text("utf-8"))
-
-
-VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-
-
-def test_the_schema_file_is_that_of_the_package() -> None:
-    written = (ROOT / "schemas/report.schema.json").read_text("utf-8")
-    assert written == dumps(report_schema(), indent=2) + "\n"
+VALIDATOR = jsonschema.Draft202012Validator(report_schema())
 
 
 @given(reports)
 @quick
-def test_json_validates(report: Report) -> None:
-    VALIDATOR.validate(json.loads(show(report, "json")))
-
-
-@given(reports)
-@quick
-def test_json_loses_nothing_but_surrogates(report: Report) -> None:
+def test_json_is_what_its_schema_says_and_loses_nothing_but_surrogates(report: Report) -> None:
     written = json.loads(show(report, "json"))
+    VALIDATOR.validate(written)
     expected = [{key: spelt(value) for key, value in finding.as_dict().items()} for finding in report.findings]
     assert written == report.as_dict() | {"findings": expected}
 
 
 def spelt(value: Any) -> Any:
-    """*value* as it stands in JSON: lone surrogates have none."""
     if not isinstance(value, str):
         return value
     return re.sub("[\ud800-\udfff]", lambda match: printable(match.group()), value)
-
-
-def test_an_undecodable_byte_of_a_file_name_is_spelt_out() -> None:
-    report = make(dataclasses.replace(MISSING, path="a\udcff\ud83d.csv", value="\x1b\u202eй\x7f"))
-    text = show(report, "json")
-    assert '"path": "a\\\\xff\\\\ud83d.csv"' in text
-    assert '"value": "\\u001b\\u202eй\\u007f"' in text
 
 
 def test_jsonl() -> None:
@@ -447,13 +368,10 @@ def test_sarif_fingerprints_survive_moved_lines_and_tell_twins_apart() -> None:
 @pytest.mark.parametrize(
     ("path", "uri"),
     [
-        ("a/b.csv", "a/b.csv"),
         ("./a b.csv", "a%20b.csv"),
         ("../x#1?.csv", "../x%231%3F.csv"),
         ("sub.zip!/a/тест.csv", "sub.zip!/a/%D1%82%D0%B5%D1%81%D1%82.csv"),
         ("/data/sub.zip!/a.csv", "file:///data/sub.zip!/a.csv"),
-        ("c:d.csv", "c%3Ad.csv"),
-        ("100%.csv", "100%25.csv"),
         ("a\udcff.csv", "a%FF.csv"),
         ("a\ud83d.csv", "a%ED%A0%BD.csv"),
     ],
@@ -517,7 +435,9 @@ def test_markdown_mentions_nobody_and_links_nowhere(text: str) -> None:
 
 @given(reports)
 @quick
-def test_csv_has_a_row_for_each_finding_and_no_formula(report: Report) -> None:
+def test_each_finding_has_a_row_or_line_and_csv_has_no_formula(report: Report) -> None:
+    assert show(report, "concise").count("\n") == len(report.findings) + 1
+    assert show(report, "github").count("\n") == len(report.findings)
     rows = list(csv.reader(io.StringIO(show(report, "csv")), strict=True))
     assert rows[0] == list(JSON_KEYS)
     assert [row[0] for row in rows[1:]] == [finding.code for finding in report.findings]
@@ -546,7 +466,6 @@ def test_a_page_of_findings_holds_text_and_no_markup_of_it(finding: Finding) -> 
 def test_a_page_shows_the_line_of_a_finding_with_its_caret() -> None:
     page = show(make(dataclasses.replace(AZIMUTH, excerpt="10,1,0,240,<b>")), "html")
     lines = re.search(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
-    assert lines is not None
     assert "<b>" not in page
     assert html.unescape(re.sub("<[^>]*>", "", lines[1])).splitlines() == ["12 | 10,1,0,240,<b>", "   |        ^^^"]
     assert re.findall("<mark.*?>(.*?)</mark>", page) == ["240", "^^^"]
@@ -557,15 +476,6 @@ def test_a_page_says_why_nothing_was_heard_also_where_nothing_is_wrong() -> None
     page = show(Report((), files=1, heard=(heard,)), "html")
     assert '<p class="verdict good">No findings: 1 file; 1 recording not compared with the sound.' in page
     assert "mix001 (FOA): not heard, the recording is silent" in page
-
-
-@pytest.mark.parametrize(("severity", "mood"), [("error", "error"), ("warning", "warning"), ("info", "good")])
-def test_a_page_says_first_whether_the_data_is_in_order(severity: str, mood: str) -> None:
-    report = make(dataclasses.replace(AZIMUTH, severity=Severity(severity)))
-    head, _, rest = show(report, "html").partition("</header>")
-    assert f'<p class="verdict {mood}">{html.escape(verdict(report))}' in head
-    assert "<table>" in rest
-    assert "Write -120." in rest
 
 
 ROW = "0,1,0,10,0,100\n"
@@ -589,13 +499,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "command",
     [
         "score said.jsonl --reference asked.jsonl -o said.jsonl",
-        "score said.jsonl --reference asked.jsonl -o asked.jsonl",
-        "score pred --reference ref -o pred/mix001.csv",
         "score pred --reference ref -o ./pred/../ref/mix001.csv",
         "compare pred ref --reference ref -o ref/mix001.csv",
-        "compare said.jsonl --reference asked.jsonl -o said.jsonl",
         "validate pred -o pred/mix001.csv --output csv",
-        "validate pred/mix001.csv -o pred/mix001.csv",
         "validate said.jsonl --reference asked.jsonl -o asked.jsonl",
         "diff pred ref -o ref/mix001.csv",
         "score pred --reference ref.zip:dev-test -o ref.zip",

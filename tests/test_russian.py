@@ -52,7 +52,6 @@ def make(*events, fields=FIELDS):
 
 
 def ask(table, *tasks, seed=3, **options):
-    """Items, checked, and what was skipped for which reason."""
     skipped = Counter()
     items = list(stream(table, seed=seed, skipped=skipped, tasks=tasks or None, audio_pattern="{clip}", **options))
     check_all(table, items)
@@ -60,7 +59,6 @@ def ask(table, *tasks, seed=3, **options):
 
 
 def raw(table):
-    """The rows of each clip, as the oracle wants them."""
     rows = defaultdict(list)
     for row in table.select(FIELDS).to_pylist():
         rows[row["clip"]].append(tuple(row.values())[1:])
@@ -78,7 +76,6 @@ def check_all(table, items):
 
 
 def by_name(*events, vocabulary="starss"):
-    """A table of events (class name, first frame, end) without numbers of classes."""
     rows = [("a", f, None, label) for label, low, high in events for f in range(low, high)]
     fields = ("clip", "frame", "class_id", "class_name")
     columns = zip(fields, zip(*rows, strict=True), strict=True)
@@ -248,50 +245,6 @@ def test_refused_tasks():
 NOUNS = nouns().all
 
 
-IRREGULAR = {
-    "речь": ("речи", "речь", "речью"),
-    "кашель": ("кашля", "кашель", "кашлем"),
-    "лай": ("лая", "лай", "лаем"),
-    "плач": ("плача", "плач", "плачем"),
-    "пианино": ("пианино", "пианино", "пианино"),
-}
-
-
-ENDINGS = (
-    ("ая", ("ой", "ую", "ой")),
-    ("ые", ("ых", "ые", "ыми")),
-    ("ый", ("ого", "ый", "ым")),
-    ("кий", ("кого", "кий", "ким")),
-    ("ской", ("ского", "ской", "ским")),
-    ("ок", ("ка", "ок", "ком")),
-    ("ка", ("ки", "ку", "кой")),
-    ("ие", ("ия", "ие", "ием")),
-    ("и", ("ов", "и", "ами")),
-    ("", ("а", "", "ом")),
-)
-
-
-def declined(word):
-    """Genitive, accusative and instrumental by the rules of school."""
-    if word in IRREGULAR:
-        return IRREGULAR[word]
-    ending, new = next(pair for pair in ENDINGS if word.endswith(pair[0]))
-    return tuple(word.removesuffix(ending) + end for end in new)
-
-
-@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
-def test_forms_follow_the_rules(noun):
-    words = noun.name.split()
-    head = 2 if re.search(r"(ая|ые|ый|кий|ской)$", words[0]) else 1
-    forms = [declined(word) for word in words[:head]]
-    gen, acc, ins = (" ".join([form[case] for form in forms] + words[head:]) for case in range(3))
-    with_ = "со" if re.match(r"[сзшж][бвгджзйклмнпрстфхцчшщ]", ins) else "с"
-    assert (noun.x["x_gen"], noun.x["x_acc"], noun.x["x_with"]) == (gen, acc, f"{with_} {ins}")
-    last = words[head - 1]
-    gender = "f" if last in ("речь", "музыка") else "pl" if last.endswith("и") else "n" if last[-1] in "ое" else "m"
-    assert noun.gender == gender
-
-
 def test_the_table_of_the_oracle():
     for label, (gender, *forms) in zip(vocabulary("starss").classes, oracle.FORMS, strict=True):
         noun = noun_of(label[0])
@@ -352,20 +305,6 @@ def test_files_are_clean_and_come_back(synthetic, hub):
             assert getattr(before, field) == getattr(after, field), field
 
 
-def test_one_record_to_the_letter():
-    table = with_origin(make((4, 0, 50)), Origin("starss23", "starss"))
-    item = next(stream(table, seed=1, skipped=Counter(), tasks=[SINGLE]))
-    record = RUENVAQA.read(RUENVAQA.write([item]), "x", raise_errors).rows[0]
-    assert (item.dataset, item.language, item.split, item.audio) == ("starss23", "ru", "test", ["a.wav"])
-    assert int(item.id) < 2**53
-    assert record.extra == {
-        "meta": {
-            "categories": {"knowledge": "common"}, "audio_id": item.extra["meta"]["audio_id"],
-        }
-    }  # fmt: skip
-    assert (record.start, record.end) == (0.0, 5.0)
-
-
 def test_balance(synthetic):
     _, items = synthetic
     counts = Counter(
@@ -401,27 +340,20 @@ def said(task: str, way: int, kind: str, x: str = "шаги", y: str = "музы
 #: Written by hand: task, way, which of its wordings or answers, two nouns, the sentence.
 SENTENCES = (
     ("detect_time", 0, "q0", "женская речь", "", "В какой промежуток времени слышна женская речь?"),
-    ("detect_time", 0, "q0", "шаги", "", "В какой промежуток времени слышны шаги?"),
     ("detect_time", 0, "q1", "пианино", "", "Когда на записи слышно пианино?"),
     ("detect_time", 0, "a0", "мужская речь", "", "Мужская речь слышна с 1,0 до 2,5 с."),
-    ("detect_time", 0, "a0", "бытовые звуки", "", "Бытовые звуки слышны с 1,0 до 2,5 с."),
-    ("detect_time", 0, "a0", "откашливание", "", "Откашливание слышно с 1,0 до 2,5 с."),
     ("count_sources", 0, "q0", "", "", "Сколько источников звука слышно в момент 3,2 с?"),
     ("count_sources", 0, "a1", "", "", "В этот момент слышны 2 источника звука."),
     ("identify_source_by_doa", 0, "q0", "", "", "Какой источник звука находится на азимуте 21 градус (влево — плюс) под углом возвышения -2 градуса?"),
     ("identify_source_by_doa", 0, "a0", "шум принтера", "", "Шум принтера слышен с азимута 21 градус под углом возвышения -2 градуса."),
     ("identify_source_by_location", 0, "q1", "", "", "Какой звук доносится сзади слева?"),
-    ("identify_source_by_location", 0, "a0", "звук ножниц", "", "Звук ножниц слышен сзади слева."),
     ("onset_from_location", 0, "q0", "", "", "Когда начинается звук, который доносится сзади слева?"),
     ("onset_from_location", 0, "a0", "", "", "Звук сзади слева начинается через 3,2 с после начала записи."),
     ("estimate_azimuth", 0, "q0", "женская речь", "", "Каков азимут источника женской речи?"),
     ("estimate_azimuth", 1, "q0", "телефонный звонок", "", "Каков азимут источника телефонного звонка в момент 3,2 с?"),
     ("estimate_azimuth", 0, "a0", "плач ребёнка", "", "Азимут источника плача ребёнка составляет -36,6 градуса."),
-    ("estimate_azimuth", 1, "a0", "шаги", "", "В момент 3,2 с азимут источника шагов составляет -36,6 градуса."),
     ("estimate_elevation", 0, "q1", "музыка", "", "Под каким углом возвышения слышна музыка?"),
-    ("estimate_elevation", 0, "a0", "стук", "", "Угол возвышения источника стука составляет -36,6 градуса."),
     ("estimate_distance", 0, "q0", "откашливание", "", "На каком расстоянии от слушателя слышно откашливание?"),
-    ("estimate_distance", 0, "a0", "кашель", "", "Расстояние от слушателя до источника кашля составляет 2,35 метра."),
     ("estimate_distance", 1, "a0", "смех", "", "В момент 3,2 с расстояние от слушателя до источника смеха составляет 2,35 метра."),
     ("multi_hop", 0, "q0", "шаги", "", "После того как шагов больше не слышно, какой звук появляется сзади слева?"),
     ("multi_hop", 0, "a0", "звон колокольчика", "шаги", "После звона колокольчика сзади слева слышны шаги."),
@@ -429,7 +361,6 @@ SENTENCES = (
     ("compare_elevation", 0, "q0", "стук", "смех", "Источник какого звука расположен выше: стук или смех?"),
     ("compare_elevation", 0, "a0", "музыка", "женская речь", "Источник музыки находится выше, чем источник женской речи."),
     ("relative_left_right", 0, "q0", "музыка", "шаги", "Скажите, слева или справа от шагов слышна музыка."),
-    ("classify_motion", 0, "q0", "мужская речь", "", "Как источник мужской речи движется относительно слушателя?"),
     ("classify_motion", 1, "q0", "бытовые звуки", "", "Меняется ли направление, с которого слышны бытовые звуки, или остаётся прежним?"),
     ("classify_motion", 0, "a0", "сигнал тревоги", "", "Источник сигнала тревоги всё время остаётся на месте."),
 )  # fmt: skip
@@ -441,7 +372,6 @@ def test_sentences_to_the_letter(task: str, way: int, kind: str, x: str, y: str,
 
 
 def every_sentence(x: str, y: str) -> list[tuple[str, str]]:
-    """Task and sentence of all wordings and answers about two nouns."""
     found = []
     for task, each in worded("ru").items():
         for way, form in enumerate(each.wordings):

@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from commands import invoke
+from commands import invoke, noticed, rows_of
 
 import seldio
 from seldio.errors import UnknownFormat, UsageError
-from seldio.reports.tables import Notice, ScoreReport
+from seldio.reports.tables import ScoreReport
 from seldio.schema.events import ClipFile, Origin, with_origin
 from seldio.schema.frames import event_table
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
@@ -39,10 +39,6 @@ def scored(
     )
 
 
-def said(done: ScoreReport) -> dict[str, Notice]:
-    return {notice.name: notice for notice in done.notices}
-
-
 @pytest.mark.parametrize(
     ("prediction", "reference", "profile", "read", "instead"),
     [
@@ -57,40 +53,35 @@ def test_predictions_are_outputs_of_the_year_of_the_labels(
 ) -> None:
     report = scored(tmp_path, prediction, reference, profile)
     assert report.overall["F"] == pytest.approx(1)
-    found = said(report).get("format-chosen")
-    assert found is not None
+    found = noticed(report).get("format-chosen")
     assert found.text.startswith(f"the prediction is read as {read}; the content also fits ")
     assert instead in found.text
     assert "use --format " in found.text
+    if prediction is FOUR and profile is None:
+        misread = noticed(report)["misread"]
+        assert (misread.grave, "four-column rows" in misread.text, "F 0" in misread.text) == (True, True, True)
     same = score_labels(tmp_path / "pred", tmp_path / "ref", SeldOptions(profile, "micro"), format=read)
     assert same.overall == report.overall
-    assert said(same).get("format-chosen") is None
+    assert noticed(same).get("format-chosen") is None
 
 
 def test_the_reference_is_labels(tmp_path: Path) -> None:
     reference = "".join(f"{frame},1,0,0,0,0\n" for frame in range(25))
     report = scored(tmp_path, "".join(f"{f},1,0,1.0,0.0,0.0,0.5\n" for f in range(25)), reference)
-    found = said(report).get("format-chosen")
-    assert found is not None
+    found = noticed(report).get("format-chosen")
     assert found.text.startswith("the reference is read as starss23; the content also fits")
     assert "use --reference-format " in found.text
     with pytest.raises(UnknownFormat, match="reference_format=NAME reads the file as one of them"):
         scored(tmp_path, FOUR, "1,2\n" * 9)
 
 
-def test_a_layout_that_the_content_tells_needs_no_word(tmp_path: Path) -> None:
-    good = "".join(f"{f},1,0,0.9,0.1,0.2,0\n" for f in range(25))
-    for prediction in (good, STARSS23, "".join(f"{f},1,10,5,150\n" for f in range(25))):
-        assert "format-chosen" not in said(scored(tmp_path, prediction, STARSS23))
-
-
 @pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025"])
 def test_an_empty_prediction_is_not_misread(tmp_path: Path, profile: str) -> None:
     report = scored(tmp_path, "", STEREO + "1,0,0,5,100,1\n5,0,0,5,100,1\n", profile)
-    assert said(report).get("misread") is None
+    assert noticed(report).get("misread") is None
     assert report.overall["F"] == 0
     full = scored(tmp_path, STARSS23, STARSS23, "dcase2023")
-    assert said(full).get("misread") is not None
+    assert noticed(full).get("misread") is not None
 
 
 def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
@@ -98,38 +89,21 @@ def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
     behind = STEREO + "".join(f"{frame},0,0,{120 if frame < 4 else 60},100,1\n" for frame in range(9))
     report = scored(tmp_path, behind, reference, force=True)  # stereo has no azimuth of 120
     assert report.overall["AngE"] == pytest.approx(0)  # 120 is 60 in front
-    found = said(report).get("folded")
-    assert found is not None
-    assert found.text.startswith("4 predicted rows with an azimuth beyond ±90°")
-    assert said(report).get("elevation-unused") is None
+    assert noticed(report)["folded"].text.startswith("4 predicted rows with an azimuth beyond ±90°")
     above = "".join(f"{frame},0,0,60,{30 * (frame % 2)},100\n" for frame in range(9))
-    report = scored(tmp_path, above, reference)
-    found = said(report).get("elevation-unused")
-    assert found is not None
-    assert found.text == "4 predicted rows with an elevation, which dcase2025 does not look at"
-    assert {"folded", "elevation-unused"}.isdisjoint(one.name for one in scored(tmp_path, reference, reference).notices)
+    unused = noticed(scored(tmp_path, above, reference))["elevation-unused"].text
+    assert unused == "4 predicted rows with an elevation, which dcase2025 does not look at"
+    assert {"folded", "elevation-unused"}.isdisjoint(noticed(scored(tmp_path, reference, reference)))
 
 
-@pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025", "dcase2021"])
-def test_nothing_counted_is_no_score(profile: str) -> None:
-    live = SeldAccumulator(profile)
-    assert all(value != value for value in live.compute().values())
-    assert [value != value for value in live.score().values()[:, 0].tolist()].count(False) == 0
-
-
-def test_a_clip_in_both_accumulators_counts_once_if_it_is_the_same() -> None:
+def test_a_clip_in_both_accumulators_is_refused_if_it_is_not_the_same() -> None:
     rows = {"frame": [0, 1, 2], "class_id": [0, 0, 0], "azimuth": [0.0, 0.0, 0.0], "elevation": [0.0, 0.0, 0.0]}
-    turned = rows | {"azimuth": [50.0, 50.0, 50.0]}
-    one, other, third = SeldAccumulator(), SeldAccumulator(), SeldAccumulator()
+    one, other = SeldAccumulator(), SeldAccumulator()
     one.update("a", rows, rows)
-    other.update("a", rows, rows)
-    other.update("b", rows, turned)
-    one.merge(other)
-    assert one.score().clips == ("a", "b")
-    third.update("b", rows, rows)
-    with pytest.raises(UsageError, match="both accumulators counted b, and not the same"):
-        one.merge(third)
-    assert one.score().clips == ("a", "b")
+    other.update("a", rows, rows | {"azimuth": [50.0, 50.0, 50.0]})
+    with pytest.raises(UsageError, match="both accumulators counted a, and not the same"):
+        one.merge(other)
+    assert one.score().clips == ("a",)
 
 
 def test_accumulators_have_the_names_of_torchmetrics() -> None:
@@ -184,7 +158,6 @@ def labels(folder: Path, **clips: list[Label]) -> Path:
 
 
 def outputs(folder: Path, metres: bool = False, **clips: list[Label]) -> Path:
-    """Outputs of a system, 2023 or with the distances of 2024."""
     texts = {}
     for clip, rows in clips.items():
         found = []
@@ -202,15 +175,8 @@ def _written(folder: Path, texts: dict[str, str]) -> Path:
     return folder
 
 
-def row(done: ScoreReport, table: str, name: str) -> dict[str, Any]:
-    found = next(each for each in done.tables if each.name == table)
-    cells = next(cells for cells in found.rows if cells[0] == name)
-    return dict(zip((column.name for column in found.columns), cells, strict=True))
-
-
 LONG = range(1, 100)
 ONE, TWO = label(LONG, 0, 30), label(LONG, 0, 30) + label(LONG, 1, 90)
-NEAR, WIDE = label(range(1, 21), 0, 30), label(range(1, 21), 0, 50)
 TWICE = ONE + label([7, 8], 0, 30) + label([9], 0, 30, source=1)
 AT = label(LONG, 0, 30) + label(range(50, 52), 1, 90, distance=0)
 OFF = label(LONG, 0, 30) + label(range(50, 52), 1, 90, distance=100)
@@ -240,7 +206,7 @@ SAID: tuple[tuple[list[Label], list[Label], dict[str, Any], str, tuple[str, ...]
 def test_what_a_score_says_of_itself(tmp_path: Path, case: Any) -> None:
     truth, given, options, name, words, grave = case
     done = seldio.score(outputs(tmp_path / "out", True, a=given), labels(tmp_path / "ref", a=truth), **options)
-    notice = said(done).get(name)
+    notice = noticed(done).get(name)
     if notice is None or not words:
         assert notice is None
         assert not words
@@ -250,32 +216,23 @@ def test_what_a_score_says_of_itself(tmp_path: Path, case: Any) -> None:
         assert each in notice.text
 
 
-def test_numbers_that_the_notices_are_about(tmp_path: Path) -> None:
-    padded, truth = label(range(400), 0, 30), label(range(1, 97), 0, 30)
-    done = seldio.score(outputs(tmp_path / "out", a=padded), labels(tmp_path / "ref", a=truth))
-    assert done.overall["ER"] == 0  # padding is not held against the system
-    done = seldio.score(outputs(tmp_path / "far", True, a=OFF), labels(tmp_path / "at", a=AT), profile="dcase2024")
-    assert float(str(done.overall["RelDistE"])) > 1e10
-
-
 def test_vectors_without_a_direction(tmp_path: Path) -> None:
-    given = _written(tmp_path / "out", {"a": "".join(f"{frame},0,0,0.0,0.0,0.0,0\n" for frame in (3, 4))
-                                        + "5,0,0,1.0,0.0,0.0,0\n"})  # fmt: skip
-    notice = said(seldio.score(given, labels(tmp_path / "ref", a=NEAR), format="dcase2023-output"))["zero-vector"]
+    rows = "".join(f"{frame},0,0,{x}.0,0.0,0.0,0\n" for frame, x in ((3, 0), (4, 0), (5, 1)))
+    truth = labels(tmp_path / "ref", a=label(range(1, 21), 0, 30))
+    notice = noticed(seldio.score(_written(tmp_path / "out", {"a": rows}), truth, format="dcase2023-output"))[
+        "zero-vector"
+    ]
     assert notice.grave
     assert "2 predicted rows with the vector (0, 0, 0)" in notice.text
-    assert "azimuth 0, elevation 0" in notice.text
-    older = outputs(tmp_path / "older", a=NEAR)  # whose distances are all 0
-    assert "distance-unused" not in said(seldio.score(older, tmp_path / "ref", format="dcase2023-output"))
 
 
 def test_jackknives_of_the_programs(tmp_path: Path) -> None:
     clips = {clip: label(range(1, 40), 0, 30) for clip in ("a", "b")} | {"c": label(range(1, 40), 1, 30)}
     given, truth = outputs(tmp_path / "out", True, **clips), labels(tmp_path / "ref", **clips)
-    done = said(seldio.score(given, truth, intervals="jackknife"))
+    done = noticed(seldio.score(given, truth, intervals="jackknife"))
     assert "without it F and LR are 0 and LE is set to 180" in done["sentinel-interval"].text
     assert "intervals of F, LE, LR, SELD" in done["sentinel-interval"].text
-    newer = said(seldio.score(given, truth, profile="dcase2024", intervals="jackknife"))
+    newer = noticed(seldio.score(given, truth, profile="dcase2024", intervals="jackknife"))
     assert "F and LR are 0 and no error is defined" in newer["sentinel-interval"].text
 
 
@@ -289,17 +246,15 @@ def test_parts_are_scored_over_the_classes_that_they_have(tmp_path: Path) -> Non
     given["fold4_room2_mix001"] = rooms["fold4_room2_mix001"] + label(range(1, 100), 5, 0)
     truth = labels(tmp_path / "ref", **rooms)
     done = seldio.score(outputs(tmp_path / "out", **given), truth, table="clips", reference_format="starss23")
-    first, second = (row(done, "clips", clip) for clip in list(rooms)[:2])
+    first, second = (rows_of(done, "clips")[clip] for clip in list(rooms)[:2])
     assert (first["F"], first["LR"], first["ER"]) == pytest.approx((0.5, 0.5, 0.5))
     assert first["LE"] == pytest.approx((10 + 180) / 2)
     assert (second["F"], second["LE"]) == pytest.approx((1, 0), abs=1e-6)
     assert second["ER"] == pytest.approx(1)  # false alarms of another class
-    assert math.isnan(row(done, "clips", "fold4_room2_mix002")["ER"])
-    assert row(done, "rooms", "room 2")["F"] == pytest.approx(1)
-    assert "by clip and room" in said(done)["present-classes"].text
+    assert math.isnan(rows_of(done, "clips")["fold4_room2_mix002"]["ER"])
+    assert rows_of(done, "rooms")["room 2"]["F"] == pytest.approx(1)
+    assert "by clip and room" in noticed(done)["present-classes"].text
     assert done.overall["F"] == pytest.approx((1 + 0 + 1) / 13)  # as the official program has it
-    micro = seldio.score(tmp_path / "out", truth, table="clips", average="micro", reference_format="starss23")
-    assert row(micro, "clips", "fold4_room1_mix001")["F"] == pytest.approx(1 / 1.5)
 
 
 def test_swapped_sides_are_said_before_the_tables(tmp_path: Path) -> None:
@@ -314,11 +269,7 @@ def test_swapped_sides_are_said_before_the_tables(tmp_path: Path) -> None:
         shown = invoke(*common, "--output", output).stdout
         assert shown.count("reference-is-output") == 1
         assert shown.index("reference-is-output") < shown.index("by class"), output
-        both = invoke(*common, truth, "--output", output).stdout
-        assert both.count("reference-is-output") == 1, output  # once for one cause
-        table = {"text": "──", "markdown": "| ---", "html": "<table"}[output]
-        assert both.index("reference-is-output") < both.index(table), output
     kept = json.loads(invoke(*common, "--json").stdout)["reports"][0]["notices"]
     assert [each["first"] for each in kept][:2] == [True, False]
-    careful = said(seldio.score(given, given, reference_format="dcase2023-output"))["reference-is-output"]
+    careful = noticed(seldio.score(given, given, reference_format="dcase2023-output"))["reference-is-output"]
     assert "make sure that they are not swapped" in careful.text

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import noticed, rows_of
 from conftest import Kept
 from effort import grows_no_faster
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.findings import raise_errors
-from seldio.formats.qa_csv import INSTRUCTIONS, JASCO, JASCO_PREDICTIONS
+from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.jasco import (
@@ -51,7 +51,6 @@ def text(rating: object, orientation: str) -> str:
 
 
 def rows(texts: dict[str, Sequence[str]]) -> list[Prediction]:
-    """Judged outputs: by item, a judge's text for each instruction."""
     return [
         Prediction(id=id, prompt=prompt, prediction="output", extra={COLUMN: one, "tgt_text": "right"})
         for id, each in texts.items()
@@ -60,32 +59,12 @@ def rows(texts: dict[str, Sequence[str]]) -> list[Prediction]:
 
 
 def whole(texts: dict[str, Sequence[str]] | None = None, other: str = text(0, "Neither")) -> list[Prediction]:
-    """All 640 outputs, with *other* where *texts* says nothing."""
     given = texts or {}
     return rows({str(n): [*given.get(str(n), ()), *[other] * 8][:8] for n in range(1, 81)})
 
 
-def overall(report: ScoreReport) -> dict[str, dict[str, Any]]:
-    table = report.tables[0]
-    names = [column.name for column in table.columns]
-    return {str(row[0]): dict(zip(names, row, strict=True)) for row in table.rows}
-
-
-def notice(report: ScoreReport, name: str) -> str:
-    return next(each.text for each in report.notices if each.name == name)
-
-
-def names(report: ScoreReport) -> set[str]:
-    return {each.name for each in report.notices}
-
-
-def goldens(official: Kept) -> list[dict[str, Any]]:
-    lines = (official / "jasco-judge.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
 def test_eval_py_is_reproduced(official: Kept) -> None:
-    cases = goldens(official)
+    cases = [json.loads(line) for line in (official / "jasco-judge.jsonl").read_text("utf-8").splitlines()]
     assert len(cases) >= 23
     for case in cases:
         pairs = [(str(id) or None, judge_text) for id, judge_text in case["rows"]]
@@ -102,11 +81,6 @@ def test_eval_py_is_reproduced(official: Kept) -> None:
         printed += f" EXC {result.crash}" if result.crash else ""
         assert case["stdout"] == printed, case["note"]
         assert case["llm_calls"] == len(calls), case["note"]
-
-
-def test_a_rating_is_carried_over_items() -> None:
-    result = as_official([("1", GOOD), ("2", "no rating\nOrientation: Good"), ("3", text(1, "Good"))])
-    assert {0: 2, 1: 2, 2: 1} == result.points
 
 
 def test_what_is_nan_is_what_pandas_takes_for_it() -> None:
@@ -204,7 +178,7 @@ def test_a_whole_file() -> None:
         "3": [text(2, "Speech-Oriented")],  # best 0
     }
     report = score(whole(texts))
-    both = overall(report)
+    both = rows_of(report, "overall")
     expected = {"best_mean": 3 / 80, "mean": 4 / 640, "audio": 0.2, "both": 0.6, "speech": 0.2, "neither": 635 / 640, "no_verdict": 0.0}  # fmt: skip
     for reading in ("corrected", "eval.py"):
         assert {"reading": reading, **expected} == pytest.approx(both[reading])
@@ -230,7 +204,6 @@ def test_the_reading_asked_for_stands_first() -> None:
     [
         ("misread-by-eval.py", "**Rating:** 0\nOrientation: Good", 2 / 80, 0.0, "that of the row before"),
         ("misread-by-eval.py", "Rating: 1.0\nOrientation: Good", 0.0, 1 / 80, "takes any 0"),
-        ("misread-by-eval.py", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "takes any 0"),
         ("other-scale", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "out of 10"),
         (
             "misread-by-eval.py",
@@ -242,7 +215,6 @@ def test_the_reading_asked_for_stands_first() -> None:
         ("misread-by-eval.py", "Not Orientation: Neither.\nRating: 0\nOrientation: Good", 0.0, 0.0, "orientation"),
         ("second-call", "Rating: 2\n**Orientation:** Good", 2 / 80, 2 / 80, "asks its judge for again"),
         ("no-verdict", "Rating: 2\nOrientation: who knows", 0.0, 0.0, "were each a 2, best-mean would be 0.025"),
-        ("no-verdict", "Rating: 3\nOrientation: Good", 0.0, 0.0, "item 5"),
     ],
 )
 def test_faults_are_named_with_both_numbers(
@@ -250,31 +222,24 @@ def test_faults_are_named_with_both_numbers(
 ) -> None:
     texts = {"4": [*[text(0, "Neither")] * 7, text(2, "Speech-Oriented")], "5": [judge_text]}
     report = score(whole(texts))
-    both = overall(report)
+    both = rows_of(report, "overall")
     assert official_best == pytest.approx(both["eval.py"]["best_mean"])
     assert corrected_best == pytest.approx(both["corrected"]["best_mean"])
-    assert part in notice(report, name)
-    assert "item 5" in notice(report, name) or name in ("other-scale", "second-call")
+    assert part in noticed(report)[name].text
+    assert "item 5" in noticed(report)[name].text or name in ("other-scale", "second-call")
     if name == "misread-by-eval.py":
-        assert f"eval.py {official_best:.3f}, corrected {corrected_best:.3f}" in notice(report, name)
-    assert next(each.grave for each in report.notices if each.name == name) is (name != "second-call")
+        assert f"eval.py {official_best:.3f}, corrected {corrected_best:.3f}" in noticed(report)[name].text
+    assert noticed(report)[name].grave is (name != "second-call")
 
 
 def test_a_crash_of_eval_py_is_named() -> None:
     report = score(whole({"1": ["Rating 2\nOrientation: Good"]}))
-    assert "UnboundLocalError" in notice(report, "crash")
-    assert math.isnan(overall(report)["eval.py"]["best_mean"])
+    assert "UnboundLocalError" in noticed(report)["crash"].text
+    assert math.isnan(rows_of(report, "overall")["eval.py"]["best_mean"])
     report = score(whole())  # all Neither
-    assert "ZeroDivisionError: float division by zero" in notice(report, "crash")
-    row = overall(report)["eval.py"]
+    assert "ZeroDivisionError: float division by zero" in noticed(report)["crash"].text
+    row = rows_of(report, "overall")["eval.py"]
     assert (0.0, True, 1.0) == (row["best_mean"], math.isnan(row["both"]), row["neither"])
-
-
-def test_texts_that_are_nan_to_pandas() -> None:
-    found = whole({"1": ["None"], "2": [text(2, "Both")]})
-    report = score(found)
-    assert {"crash", "no-verdict"} == names(report)
-    assert "eval.py ends with TypeError" in notice(report, "crash")
 
 
 @pytest.mark.parametrize(
@@ -290,11 +255,11 @@ def test_what_is_missing_is_an_error(part: slice, message: str) -> None:
     with pytest.raises(DataError, match=message + r".*allow_missing=True"):
         score(found)
     report = score(found, allow_missing=True)
-    assert re.search(message, notice(report, "coverage"))
+    assert re.search(message, noticed(report)["coverage"].text)
     answered = len({row.id for row in found})
     assert 2 / answered == pytest.approx(report.overall["best_mean"])
     if answered < 80:
-        assert "with 0 for missing items best-mean would be 0.025" in notice(report, "coverage")
+        assert "with 0 for missing items best-mean would be 0.025" in noticed(report)["coverage"].text
 
 
 def test_other_instructions_are_named() -> None:
@@ -328,7 +293,7 @@ def test_own_questions() -> None:
     own = [Item(id="a", answer="right"), Item(id="b", answer="other")]
     report = score(found, own)
     assert 1.5 == report.overall["best_mean"]
-    assert "8 rows with another right answer" in notice(report, "other-answers")
+    assert "8 rows with another right answer" in noticed(report)["other-answers"].text
     with pytest.raises(DataError, match="ids of no item: a, b"):
         score(found)
 
@@ -363,7 +328,7 @@ def test_a_judge_is_asked() -> None:
     report = score(found, judge=judge)
     assert 639 == len(asked)  # an empty answer is not sent
     assert {f"{item}/{n}" for item in range(1, 81) for n in range(1, 9)} - {"2/1"} == {each.id for each in asked}
-    row = overall(report)["corrected"]
+    row = rows_of(report, "overall")["corrected"]
     assert (2 / 80, 2 / 640, 1 / 640) == pytest.approx((row["best_mean"], row["no_verdict"], row["neither"]))
     assert {"mode": "corrected", "vocabulary": "Both"} == report.settings
     with pytest.raises(SeldioError, match="replied to no request"):
@@ -444,23 +409,3 @@ def test_the_published_words_are_sent_to_the_character(prompt: str) -> None:
 def test_the_words_of_the_readme(shared: Path) -> None:
     seed = (shared / "seeds" / "jasco.txt").read_text("utf-8").replace("\u00e2\u20ac\u2122", "\u2019")
     assert f"```\n{PROMPTS['readme']}```" in seed
-
-
-def test_the_published_example(shared: Path) -> None:
-    folder = shared / "data" / "jasco"
-    questions = JASCO.read((folder / "v0.csv").read_bytes(), "v0.csv", raise_errors)
-    predictions = JASCO_PREDICTIONS.read((folder / "predictions-example.csv").read_bytes(), "p.csv", raise_errors)
-    assert questions is not None
-    assert predictions is not None
-    own: Any = questions.rows
-    outputs: Any = predictions.rows
-    with pytest.raises(UsageError, match="not judged"):
-        score(outputs, own)
-    marked = judged(outputs, lambda requests: [Reply(each.id, verdict(2, "Both"), "…") for each in requests])
-    report = score(marked, own)
-    assert (2.0, 1.0) == (report.overall["best_mean"], report.overall["both"])
-    assert () == report.notices
-    # and the judged file is one of JASCO's, for eval.py too
-    again = JASCO_PREDICTIONS.read(JASCO_PREDICTIONS.write(marked), "j.csv", raise_errors)
-    assert again is not None
-    assert marked == list(again.rows)

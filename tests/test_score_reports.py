@@ -21,11 +21,11 @@ from rich.cells import cell_len
 
 import seldio
 from seldio.cli.printing import clip_page
-from seldio.errors import DataError, UsageError
+from seldio.errors import DataError
 from seldio.reports import Options, outputs, render
 from seldio.reports.json_report import reports
 from seldio.reports.spreadsheet import LONG
-from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
+from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table
 
 NAME = Column("system", "system")
 ER = Column("ER", "ER", "", 3, "lower", "error rate")
@@ -74,27 +74,6 @@ def test_text_is_no_wider_than_the_terminal_and_never_cuts_a_number(width: int, 
     for n in range(many):
         assert f"100.000 [{100 * n / 7:.3f}, 150.000]" in text
         assert f"column {n} (%)" in text
-
-
-def more_rows(report: ScoreReport, *rows: tuple[Cell, ...]) -> ScoreReport:
-    """The overall score of *report* with further rows."""
-    table = report.tables[0]
-    return dataclasses.replace(report, tables=(dataclasses.replace(table, rows=(*table.rows, *rows)),))
-
-
-def test_systems_side_by_side() -> None:
-    published = ("people", None, None, 0.95)
-    reports = [made("a"), made("b", f=math.nan)]
-    each = [more_rows(report, published) for report in reports]
-    assert [row[0] for row in side_by_side(each).rows] == ["a", "b", "people"]
-    own = [more_rows(report, ("read another way", n, None, 0.9), published) for n, report in enumerate(reports)]
-    assert [row[:2] for row in side_by_side(own).rows] == [
-        ("a", 1234), ("read another way", 0), ("b", 1234), ("read another way", 1), ("people", None)
-    ]  # fmt: skip
-    stacked = side_by_side([made("a"), made("b")], "classes")
-    assert [row[:2] for row in stacked.rows] == [("a", "dog"), ("a", "cat"), ("b", "dog"), ("b", "cat")]
-    with pytest.raises(UsageError, match="choose from overall, classes"):
-        side_by_side([made()], "rooms")
 
 
 @pytest.mark.parametrize("format", outputs("scores"))
@@ -193,8 +172,6 @@ def test_markdown_tables_keep_their_shape(text: str) -> None:
 
 
 class Page(HTMLParser):
-    """The tags of a page, with a check that they close."""
-
     def __init__(self) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
@@ -229,17 +206,6 @@ def test_html_holds_text_and_no_markup_of_it(text: str) -> None:
                               "role", "tabindex", "aria-label"} for _, attrs in page.tags)  # fmt: skip
 
 
-def test_html_is_accessible_and_loads_nothing() -> None:
-    found = [tag for tag, _ in PLAIN.tags]
-    assert found.count("caption") == found.count("table") == 2
-    scopes = [attrs["scope"] for tag, attrs in PLAIN.tags if tag == "th"]
-    assert scopes == ["col"] * 4 + ["row"] + ["col"] * 2 + ["row"] * 2
-    assert not {"script", "link", "img", "iframe"} & set(found)
-    assert "color-scheme: light dark" in PLAIN.text
-    assert ", higher is better" in PLAIN.text
-    assert ("html", {"lang": "en"}) in PLAIN.tags
-
-
 def test_a_page_says_first_what_it_comes_to() -> None:
     page = rendered(made(lead="F"), "html")
     first, second = page.index('class="verdict">F 62.5 % over 54 clips.'), page.index("Careful, big")
@@ -261,14 +227,6 @@ def report(system: str, *notices: Notice) -> ScoreReport:
 
 def text(*reports: ScoreReport, width: int = 80, details: bool = False) -> str:
     return "".join(render(reports, "text", Options(width=width, details=details)))
-
-
-def test_grave_notices_are_above_the_tables_and_others_below() -> None:
-    shown = text(report("a", Notice("note", "harmless"), Notice("bad", "the numbers mislead", True)), details=True)
-    assert shown.index("mislead") < shown.index("overall") < shown.index("harmless")
-    assert "harmless" not in text(report("a", Notice("note", "harmless")))
-    page = "".join(render([report("a", Notice("bad", "the numbers mislead", True))], "markdown"))
-    assert page.index("mislead") < page.index("overall")
 
 
 def test_one_notice_for_one_cause_names_the_systems() -> None:
@@ -301,7 +259,6 @@ def test_the_lead_measure_is_in_the_first_part_of_a_table() -> None:
 
 @pytest.fixture
 def scored(tmp_path: Path) -> tuple[Path, Path]:
-    """Three clips with two classes; the predictions of ``c`` are all wrong, one of ``b`` is."""
     sides = tmp_path / "labels of all", tmp_path / "out"
     for folder in sides:
         folder.mkdir()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from itertools import product
 
 import pyarrow as pa
 import pytest
-from effort import as_one, examples, grows_no_faster
+from commands import noticed, rows_of
+from effort import examples, grows_no_faster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,14 +37,8 @@ OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}
 CARD = get("so-bench")
 
 
-def scored(*given, **options):
-    """The report, and the questions one by one."""
-    case = count(*given, **options)
-    return case.report("predictions"), case.rows
-
-
 def score(*given, **options):
-    return scored(*given, **options)[0]
+    return count(*given, **options).report("predictions")
 
 
 def test_the_official_numbers(official):
@@ -83,13 +77,6 @@ def answered(task, answer, canonical, meta, text):
 
 def outcome(task, meta, profile=CARD, **said):
     return evaluate(answered(task, None, None, meta, ""), judgement(said), profile)
-
-
-def test_the_onset_trap_is_kept():
-    right = [
-        outcome("onset_from_location", {"onset_time": n / 10}, onset_time_s=(n + 2) / 10).correct for n in range(200)
-    ]
-    assert 111 == sum(right)  # counted with the official program
 
 
 @pytest.mark.parametrize("said", [math.inf, 1e300, -1e9])
@@ -200,7 +187,6 @@ def test_the_time_for_long_texts_grows_with_them_and_no_faster(bit):
 
 @pytest.fixture(scope="module")
 def items():
-    """Questions of all tasks about made-up scenes."""
     tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(20)]
     made = generate(pa.concat_tables([*tables], promote_options="permissive"), seed=5, per_task=40).items
     speech = 'The speaker says, "please bring the red boxes".'
@@ -214,26 +200,11 @@ def said(item, text):
     return Prediction(id=item.id, audio=item.audio, task=item.task, prediction=text)
 
 
-def by_task(report):
-    table = next(table for table in report.tables if table.name == "tasks")
-    names = [column.name for column in table.columns]
-    return {row[0]: dict(zip(names, row, strict=True)) for row in table.rows}
-
-
-def noticed(report):
-    return {notice.name: notice for notice in report.notices}
-
-
 def test_right_answers_score_one_without_a_judge(items):
     report = score(items, [said(item, item.answer) for item in items], CARD)
     assert 1.0 == report.overall["accuracy"] == report.overall["macro"] == report.overall["decided"]
-    for task, row in by_task(report).items():
+    for task, row in rows_of(report, "tasks").items():
         assert (1.0, 1.0, row["n"], 0) == (row["accuracy"], row["parse_rate"], row["offline"], row["undecided"]), task
-
-
-def test_short_answers_score_one_but_where_they_lack_the_interval(items):
-    report = score(items, [said(item, item.canonical_answer) for item in items], CARD)
-    assert {"spatial_temporal"} == {task for task, row in by_task(report).items() if row["accuracy"] < 1}
 
 
 #: The words of the opposite answer.
@@ -260,13 +231,9 @@ def wrong(item):
     return WRONG.get(item.task, lambda *_: "a purple kazoo")(item.answer_meta, item)
 
 
-def test_wrong_answers_score_nothing_and_are_decided_where_the_text_tells(items):
-    report, rows = scored(items, [said(item, wrong(item)) for item in items], CARD)
-    assert 0.0 == report.overall["accuracy"]
-    for row in rows:
-        assert row.how == ("undecided" if row.prediction.endswith("kazoo") else "offline"), (row.item, row.prediction)
-    assert "no-verdict" in noticed(report)
-    assert noticed(report)["no-verdict"].grave
+def test_short_answers_score_one_but_where_they_lack_the_interval(items):
+    report = score(items, [said(item, item.canonical_answer) for item in items], CARD)
+    assert {"spatial_temporal"} == {task for task, row in rows_of(report, "tasks").items() if row["accuracy"] < 1}
 
 
 def test_both_numbers_are_given_where_nobody_decided(items):
@@ -274,8 +241,9 @@ def test_both_numbers_are_given_where_nobody_decided(items):
     half = [said(item, item.answer if place % 2 else "a kazoo") for place, item in enumerate(names)]
     report = score(names, half, CARD)
     decided = len(names) // 2
+    assert noticed(report)["no-verdict"].grave
     assert (decided / len(names), 1.0) == (report.overall["accuracy"], report.overall["decided_accuracy"])
-    assert by_task(report)["identify_source_by_doa"]["undecided"] == len(names) - decided
+    assert rows_of(report, "tasks")["identify_source_by_doa"]["undecided"] == len(names) - decided
 
 
 def test_the_judge_decides_the_rest(items):
@@ -290,12 +258,12 @@ def test_the_judge_decides_the_rest(items):
     report = score(names, rows, CARD, judge=judge)
     assert 1.0 == report.overall["accuracy"]
     assert [item.id for item in names[:2]] == [request.id for request in asked]
-    assert (2, 2) == tuple(by_task(report)["multi_hop"][how] for how in ("offline", "judge"))
+    assert (2, 2) == tuple(rows_of(report, "tasks")["multi_hop"][how] for how in ("offline", "judge"))
     asked.clear()
     score(items, [said(item, item.answer) for item in items], CARD, judge=judge, offline="none")
     assert len(items) - 1 == len(asked)  # all but the transcripts, as the official program
     silent = score(names, rows, CARD, judge=lambda requests: [None] * len(requests))
-    assert 2 == by_task(silent)["multi_hop"]["undecided"]
+    assert 2 == rows_of(silent, "tasks")["multi_hop"]["undecided"]
     with pytest.raises(SeldioError, match="asked 2 times and answered 1 times"):
         score(names, rows, CARD, judge=lambda requests: [None])
 
@@ -394,6 +362,13 @@ def test_the_official_join_leaves_out_what_is_missing_and_stops_where_the_progra
         join_answers(TWO, [answer("p"), answer("q"), answer("p")], "official")
 
 
+def test_the_onset_trap_is_kept():
+    right = [
+        outcome("onset_from_location", {"onset_time": n / 10}, onset_time_s=(n + 2) / 10).correct for n in range(200)
+    ]
+    assert 111 == sum(right)  # counted with the official program
+
+
 def test_what_may_mislead_is_told(items):
     item = Item(id="q", task="estimate_elevation", question="?", answer_meta=AnswerMeta(elevation_deg=5.0))
     row = Prediction(id="q", prediction="unclear")
@@ -432,17 +407,6 @@ def test_word_error_rates_are_summed_up_as_in_the_official_program(items):
     assert 0.4 == report.overall["accuracy"]
 
 
-def test_the_published_record(shared):
-    folder = shared / "data" / "so-bench"
-    items = [Item(id=r["qa_id"], audio=[r["audio_path"]], task=r["task_name"], question=r["question"], answer=r["answer"],
-                  canonical_answer=r["canonical_answer"], answer_meta=AnswerMeta(**r["answer_meta"]))
-             for r in map(json.loads, (folder / "qa.jsonl").read_text().splitlines())]  # fmt: skip
-    rows = [Prediction(id=r["qa_id"], audio=[r["audio_path"]], task=r["task_name"], prediction=r["prediction"])
-            for r in map(json.loads, (folder / "predictions.jsonl").read_text().splitlines())]  # fmt: skip
-    report = score(items, rows, CARD)
-    assert math.isclose(report.overall["accuracy"], 1.5 / 1.6)
-
-
 def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():
     asked = set()
     for task, spec in PUBLISHED.items():
@@ -474,15 +438,11 @@ def test_a_judge_that_reads_times_is_not_shown_them():
         ("estimate_azimuth", {"semantic": {}}, "prediction is missing"),
         ("estimate_azimuth", {"prediction": [1], "semantic": {}}, "prediction is no object"),
         ("estimate_azimuth", judgement({"angle_deg": "left"}), "prediction.angle_deg is not a number"),
-        ("estimate_azimuth", judgement({"angle_deg": [30]}), "prediction.angle_deg is not a number"),
         ("count_sources", judgement({"count": 2.5}), "prediction.count is not a whole number"),
-        ("count_sources", judgement({"count": "two"}), "prediction.count is not a whole number"),
         ("detect_time", judgement({"time_span": [1]}), "prediction.time_span is not a pair of numbers"),
-        ("detect_time", judgement({"time_span": 3}), "prediction.time_span is not a pair of numbers"),
         ("classify_motion", judgement(None, {"motion_match": "true"}), "semantic.motion_match is neither true nor false"),
         ("compare_distance", judgement(None, {"relation_match": 1}), "semantic.relation_match is neither true nor false"),
         ("multi_hop", {"semantic": {"source_match": "yes", "source_match_level": "near"}}, "semantic.source_match is neither"),
-        ("multi_hop", {"prediction": {}}, "semantic is missing"),
         ("spatial_temporal", judgement({"time_span": [1, 2]}, {"direction_match": "no"}), "semantic.direction_match is neither"),
     ],
 )  # fmt: skip
@@ -521,63 +481,6 @@ def test_what_a_task_does_not_read_refuses_no_reply(task, value):
         read(json.dumps({"request": "0123456789ab", **value}), to_judge(asked))
 
 
-READERS = {
-    "azimuth": (measures.azimuth, "{} degrees"),
-    "elevation": (measures.elevation, "{} degrees"),
-    "distance": (measures.metres, "{} m"),
-    "onset": (measures.onset, "{} s"),
-    "count": (measures.count, "{} sources"),
-}
-
-
-@as_one
-@pytest.mark.parametrize("about", READERS)
-@pytest.mark.parametrize(
-    "frame", ["between {0} and {1}", "{0} to {1}", "{0}-{1}", "{0} or {1}", "{0} or maybe {1}", "either {0} or {1}",
-              "from about {0} to {1}, hard to say", "{0}, possibly {1}", "{0}/{1}", "somewhere between {0} and {1}",
-              "It is about {0} to {1}"]
-)  # fmt: skip
-def test_a_range_or_a_choice_has_no_value(about: str, frame: str) -> None:
-    reader, quantity = READERS[about]
-    last = 44 if about in ("azimuth", "elevation") else 4  # the middle of a range of few degrees is an answer
-    text = plainly(
-        quantity.format(frame.format(2, last)) if frame[0] == "{" else frame.format(2, quantity.format(last))
-    )
-    if about == "onset" and frame.startswith("from"):
-        return  # "from 2 to 4 s" says when it begins
-    assert reader(text) is None, text
-
-
-def test_plus_or_minus_is_no_sign() -> None:
-    for words in ("plus or minus", "plus/minus", "plus-minus", "positive or negative", "+/-", "±"):
-        assert measures.azimuth(plainly(f"{words} 30 degrees")) is None
-        assert measures.azimuth(plainly(f"40 degrees {words} 5 degrees")) == 40
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("front left", {"front", "left"}), ("in front, to the left", {"front", "left"}), ("front or left", None),
-        ("left/right", None), ("to the left or to the right", None), ("It doesn't come from the left", None),
-        ("neither left nor right", None), ("above or below", None), ("without the left", None),
-    ],
-)  # fmt: skip
-def test_directions(text: str, found: set[str] | None) -> None:
-    assert measures.directions(plainly(text)) == found
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("not left", {"right"}), ("It isn't on the left", {"right"}), ("left, not right", {"left"}),
-        ("not on the left but on the right", {"right"}), ("not sure if left", {"left", "right"}),
-        ("I don't know whether it is on the left", {"left", "right"}),
-    ],
-)  # fmt: skip
-def test_sides(text: str, found: set[str]) -> None:
-    assert {side for side, _ in measures.sides(plainly(text))} == found
-
-
 @pytest.mark.parametrize(
     ("text", "label"),
     [
@@ -594,10 +497,6 @@ def test_motions(text: str, label: str | None) -> None:
     assert measures.motion(plainly(text)) == label
 
 
-@pytest.mark.parametrize(("unit", "kind"), [("degrees", "azimuth"), ("m", "distance"), ("s", "onset")])
-def test_denials_do_not_reach_over_the_next_number(unit: str, kind: str) -> None:
-    """A value that is given beside a denied one of another kind stays."""
-    others = {"degrees": "3 m", "m": "30 degrees", "s": "30 degrees"}
-    for denied, glue in product(("not {}", "It isn't {}"), (". It is ", ", but ")):
-        text = denied.format(others[unit]) + glue + f"2 {unit}"
-        assert READERS[kind][0](plainly(text)) == 2, text
+@pytest.mark.parametrize("text", ["2 to 4 s", "between 2 and 4 s", "2 or maybe 4 s", "2-4 s", "It is about 2 to 4 s"])
+def test_a_range_or_a_choice_has_no_onset(text: str) -> None:
+    assert measures.onset(plainly(text)) is None

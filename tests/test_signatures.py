@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
-import subprocess
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,19 +38,6 @@ def test_the_same_rows_have_the_same_signature_in_any_form(tmp_path: Path) -> No
     assert signed(tmp_path / "own.json", pa.Table.from_pylist(ASKED), fields="id=n,prediction=text") == one
     assert seldio.verify(one, tmp_path / "own.json", ASKED[::-1], fields="id=n,prediction=text") == []
     assert str(Signature.parsed(one)) == one
-
-
-def test_empty_replies_and_the_order_of_keys_change_nothing() -> None:
-    rows = [{"id": "q0", "prediction": ""}, *SAID[1:]]
-    one = signed(rows, ASKED)
-    for again in (
-        [{"prediction": None, "id": "q0"}, *SAID[1:]],
-        [{"id": "q0", "prediction": "", "prompt": ""}, *reversed(SAID[1:])],
-        [dict(reversed(row.items())) for row in rows],
-    ):
-        assert signed(again, ASKED) == one
-    assert signed(rows[1:], ASKED, allow_missing=True).split("|")[-1] != one.split("|")[-1]
-    assert signed(rows, [dict(reversed(row.items())) for row in ASKED]) == one
 
 
 def test_what_differs_is_said() -> None:
@@ -132,28 +117,19 @@ def test_what_differs_of_labels_is_said(labels: dict[str, Path]) -> None:
 
 
 def test_maps_have_one_too(tmp_path: Path) -> None:
-    where = Path(__file__).parent / "cases" / "formats" / "dcase2026"
-    (path,) = where.glob("*.json")
-    rows, name = json.loads(path.read_text()), "mix001.json"
-    for place, change in (("a", 0), ("b", 0), ("c", 1)):
+    (path,) = (Path(__file__).parent / "cases" / "formats" / "dcase2026").glob("*.json")
+    document = json.loads(path.read_text())
+    for place, indent in (("a", None), ("b", 1)):
         (tmp_path / place).mkdir()
-        text = json.dumps(rows if not change else changed(rows))
-        (tmp_path / place / name).write_text(text if place != "b" else json.dumps(json.loads(text), indent=1))
-    one, again, other = (signed(tmp_path / place, tmp_path / "a") for place in "abc")
+        (tmp_path / place / "mix001.json").write_text(json.dumps(document, indent=indent))
+    one, again = (signed(tmp_path / place, tmp_path / "a") for place in "ab")
     assert one == again
-    assert Signature.parsed(one).predictions != Signature.parsed(other).predictions
     table = seldio.read(tmp_path / "a")
     assert seldio.verify(one, table.take(list(range(table.num_rows))[::-1]), tmp_path / "a") == []
-    (said,) = seldio.verify(one, tmp_path / "c", tmp_path / "a")
+    document["annotations"][0]["segmentation"][0][0][2] /= 2
+    (tmp_path / "b" / "mix001.json").write_text(json.dumps(document))
+    (said,) = seldio.verify(one, tmp_path / "b", tmp_path / "a")
     assert said.startswith("the predictions: ")
-
-
-def changed(rows: Any) -> Any:
-    """The same with one number of one map moved."""
-    text = json.dumps(rows)
-    numbers = [*re.finditer(r"\d\.[1-9]\d*", text[text.index("segmentation") :])]
-    start = text.index("segmentation") + numbers[0].start()
-    return json.loads(f"{text[:start]}{float(numbers[0][0]) / 2}{text[start + len(numbers[0][0]) :]}")
 
 
 def test_comparisons_have_one_too(labels: dict[str, Path]) -> None:
@@ -178,7 +154,6 @@ def test_every_output_has_it() -> None:
 
 
 def test_a_table_with_a_signature_can_be_ranked(labels: dict[str, Path], tmp_path: Path) -> None:
-    """Each line has as many cells as the header, and the signature is no score."""
     answers = [seldio.score(SAID[:n], ASKED, allow_missing=True) for n in (4, 6)]
     for number, report in enumerate([seldio.score(labels["pred"], labels["ref"], **FORMATS), *answers]):
         text = "".join(render([report], "csv"))
@@ -200,17 +175,8 @@ def test_latex_is_a_table_of_booktabs() -> None:
     assert r"F (\%) $\uparrow$" in text
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX here")
-def test_latex_can_be_set(tmp_path: Path) -> None:
-    body = "".join(render([AWKWARD, seldio.score(SAID, ASKED)], "latex"))
-    head = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
-    (tmp_path / "a.tex").write_text(f"{head}{body}\\end{{document}}\n")
-    subprocess.run(["pdflatex", "-halt-on-error", "a.tex"], cwd=tmp_path, check=True, capture_output=True)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Labels and the outputs of two systems for each split that has published results, one row a clip."""
     root = tmp_path_factory.mktemp("splits")
     for split in ("dev-test", "eval"):
         for number, clip in enumerate(sorted(expected_clips("starss23", split))):
@@ -222,13 +188,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scored(folder: Path, **options: Any) -> ScoreReport:
-    """The score of the first system of a split, next to published results."""
     given = {"profile": "dcase2023", "baselines": True} | options
     return seldio.score(folder / "first", folder / "labels", **given)
 
 
 def rows(report: ScoreReport) -> dict[str, dict[str, Any]]:
-    """The rows of the overall score but its own, by system."""
     table = report.tables[0]
     found = [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows]
     assert found[0]["system"] == report.system
@@ -251,11 +215,6 @@ def test_baselines_of_the_same_split_are_further_rows_with_what_is_official(fold
     plain = seldio.score(folder / "dev-test/first", folder / "dev-test/labels", profile="dcase2023")
     assert {**report.overall, "published_as": None} == {**plain.overall, "published_as": None}  # the score is the same
     assert any(notice.name == "baselines" and "not exactly reproducible" in notice.text for notice in report.notices)
-
-
-def test_of_a_micro_average_what_was_published_of_it_is_shown(folder: Path) -> None:
-    foa = rows(scored(folder / "dev-test", average="micro"))["Track A, FOA"]
-    assert [foa[name] for name in ("ER", "F", "LE", "LR")] == [0.57, pytest.approx(0.487), None, None]
 
 
 def test_of_the_evaluation_set_both_tracks_are_shown_with_intervals_and_ranks(folder: Path) -> None:
@@ -282,13 +241,6 @@ def test_another_split_is_refused_with_the_reason(folder: Path) -> None:
     )
 
 
-def test_clips_that_were_left_out_are_another_split(folder: Path, tmp_path: Path) -> None:
-    for path in sorted((folder / "dev-test/first").iterdir())[1:]:
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    report = seldio.score(tmp_path, folder / "dev-test/labels", profile="dcase2023", baselines=True, allow_missing=True)
-    assert "this score over 77 clips of dev-test" in told(report)
-
-
 @pytest.mark.parametrize(("options", "why"), [({"threshold": {"angle": 30}}, "another angle"), ({"classes": "starss"}, "another classes"),
                                               ({"profile": "dcase2024-angles"}, "none are known for the profile dcase2024-angles")])  # fmt: skip
 def test_other_limits_and_profiles_are_refused_with_the_reason(options: dict[str, Any], why: str, folder: Path) -> None:
@@ -297,11 +249,14 @@ def test_other_limits_and_profiles_are_refused_with_the_reason(options: dict[str
     assert why in told(report)
 
 
-def test_the_limits_of_the_profile_by_name_are_no_others(folder: Path) -> None:
-    assert len(rows(scored(folder / "dev-test", threshold={"angle": 20}))) == 6
+def test_clips_that_were_left_out_are_another_split(folder: Path, tmp_path: Path) -> None:
+    for path in sorted((folder / "dev-test/first").iterdir())[1:]:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    report = seldio.score(tmp_path, folder / "dev-test/labels", profile="dcase2023", baselines=True, allow_missing=True)
+    assert "this score over 77 clips of dev-test" in told(report)
 
 
-@pytest.mark.parametrize("output", ["text", "markdown", "html", "latex", "csv"])
+@pytest.mark.parametrize("output", ["text", "html", "csv"])
 def test_every_output_names_the_official_rows(output: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder / "dev-test")
     command = ["score", "first", "second", "-r", "labels", "-p", "dcase2023", "--baselines", "--output", output]
@@ -315,24 +270,7 @@ def test_every_output_names_the_official_rows(output: str, folder: Path, monkeyp
     assert alone.count("official baseline") == 4
 
 
-def test_json_keeps_them_and_a_ranking_leaves_them_out(folder: Path, tmp_path: Path) -> None:
-    report = scored(folder / "eval")
-    (tmp_path / "one.json").write_text(report.to_json())
-    kept = json.loads(report.to_json())["reports"][0]["tables"][0]["rows"]
-    assert kept[1] == {
-        "system": "Du_NERCSLIP_task3a_1", "published_as": "rank 1, track A",
-        **{name: {"value": pytest.approx(value), "low": pytest.approx(low), "high": pytest.approx(high)}
-           for name, value, low, high in (("ER", 0.33, 0.29, 0.37), ("F", 0.627, 0.579, 0.685), ("LE", 12.9, 11.8, 14.2),
-                                          ("LR", 0.721, 0.668, 0.775))},
-    }  # fmt: skip
-    plain = seldio.score(folder / "eval/second", folder / "eval/labels", profile="dcase2023")
-    ranked = seldio.rank([tmp_path / "one.json", plain]).table()
-    assert len(ranked.rows) == 2
-    assert "published_as" not in [column.name for column in ranked.columns]
-
-
 def russian(folder: Path, count: int) -> Path:
-    """So many questions in ruEnvAQA's format, and a reply to each."""
     record = {
         "instruction": "{question}\nA. {option_a}\nB. {option_b}", "outputs": "A",
         "inputs": {"question": "Звучит ли на записи скрипка?", "audio": "samples/audio001.wav", "option_a": "да", "option_b": "нет"},
@@ -354,12 +292,3 @@ def test_people_are_official_next_to_all_questions_and_not_next_to_some(tmp_path
     some = russian(tmp_path, 10)
     report = seldio.score(some / "replies.json", some / "test.json", baselines=True)
     assert "they are over test of ruenvaqa (596 questions), and this score over 10 questions" in told(report)
-
-
-def test_so_bench_has_none(shared: Path) -> None:
-    folder = shared / "data/so-bench"
-    questions, predictions = (next(folder.glob(f"{what}*.jsonl"), None) for what in ("qa", "prediction"))
-    if questions is None or predictions is None:
-        pytest.skip("no question and prediction of SO-Bench")
-    report = seldio.score(predictions, questions, baselines=True)
-    assert "none are known for the profile so-bench" in told(report)

@@ -107,7 +107,6 @@ def outcome(process: Callable[..., object], *given: object) -> tuple[object, ...
     return type(made), made
 
 
-ABSENT = ("av", "rapidfuzz", "huggingface_hub")
 #: Runs commands of seldio, one after the other, in an interpreter that has none of the libraries.
 RUN = """
 import contextlib, io, json, sys
@@ -140,7 +139,7 @@ print(json.dumps(done))
 def run(folder: Path, *commands: str) -> list[tuple[int, str]]:
     """The exit codes and the output of *commands* without the libraries."""
     split = json.dumps([command.split() for command in commands])
-    done = subprocess.run([sys.executable, "-c", RUN, ",".join(ABSENT), split], cwd=folder, capture_output=True,
+    done = subprocess.run([sys.executable, "-c", RUN, "av,rapidfuzz,huggingface_hub", split], cwd=folder, capture_output=True,
                           text=True, check=False)  # fmt: skip
     assert 0 == done.returncode, done.stderr
     return [(code or 0, text) for code, text in json.loads(done.stdout)]

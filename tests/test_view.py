@@ -17,7 +17,7 @@ import av
 import numpy as np
 import pytest
 import test_deep as deep
-from commands import invoke
+from commands import invoke, laid
 from hypothesis import given, strategies
 from videos import make as make_video
 
@@ -60,28 +60,20 @@ def tone(azimuth: float, seconds: float = 1.0, rate: int = RATE) -> np.ndarray[A
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A data set of one clip with everything."""
-    labels = tmp_path / f"starss23/metadata_dev/{SPLIT}/{CLIP}.csv"
-    labels.parent.mkdir(parents=True)
-    labels.write_text(ROWS)
-    root = tmp_path / "starss23"
+    labels, video = f"metadata_dev/{SPLIT}/{CLIP}.csv", f"video_dev/{SPLIT}/{CLIP}.mp4"
+    root = laid(tmp_path / "starss23", {labels: ROWS, video: make_video(30)})
     for name in ("foa_dev", "mic_dev"):
         wav(root / f"{name}/{SPLIT}/{CLIP}.wav", tone(90))
-    video = root / f"video_dev/{SPLIT}/{CLIP}.mp4"
-    video.parent.mkdir(parents=True)
-    video.write_bytes(make_video(30))
-    return labels
+    return root / labels
 
 
 def record(page: bytes) -> dict[str, Any]:
-    """The data in a page."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.decode(), re.DOTALL)
     assert found
     return dict(json.loads(found[1]))
 
 
 def copied(page: bytes, kind: str) -> bytes:
-    """The media in a page."""
     found = re.search(rf'<{kind} [^>]*src="data:{kind}/mp4;base64,([^"]*)"', page.decode())
     assert found
     return base64.b64decode(found[1])
@@ -118,9 +110,7 @@ def test_a_link_that_leads_out_of_the_tree_is_not_followed(tree: Path, tmp_path:
     [(CLIP, None), (f"pred_{CLIP}", None), (f"{CLIP}.output", None), ("mix001", None),
      ("output", "the predictions are called output, the labels "), ("fold3_room4_mix0010", "refused")],
 )  # fmt: skip
-def test_predictions_of_another_clip_are_not_drawn_in_silence(
-    tree: Path, tmp_path: Path, name: str, said: str | None
-) -> None:
+def test_predictions_of_another_clip_are_named(tree: Path, tmp_path: Path, name: str, said: str | None) -> None:
     (tmp_path / f"{name}.csv").write_text(ROWS)
     options: dict[str, Any] = {"predictions": tmp_path / f"{name}.csv", "no_media": True}
     if said == "refused":
@@ -188,9 +178,7 @@ def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
     words.write_text("this,is\nno,label\nat,all\n")
     questions = tmp_path / "qa.jsonl"
     questions.write_text(json.dumps({"id": "1", "audio": ["a.wav"], "question": "?", "answer": "!"}) + "\n")
-    (tmp_path / "two").mkdir()
-    for name in ("a", "b"):
-        (tmp_path / f"two/{name}.csv").write_text(ROWS)
+    laid(tmp_path, {"two/a.csv": ROWS, "two/b.csv": ROWS})
     seldio.write(seldio.read(tmp_path / "two"), tmp_path / "both.parquet", "parquet")
 
     with pytest.raises(DataError, match="no labels could be read"):
@@ -233,17 +221,10 @@ def test_all_findings_are_in_the_page_with_all_their_moments(tmp_path: Path) -> 
 def test_labels_are_held_against_the_sound_where_that_is_asked_for(tmp_path: Path) -> None:
     scene = deep.clip(20)
     folder = deep.tree(tmp_path / "tree", [deep.planted(scene, row=lambda k, c, s, az, el, d: (k, c, s, -az, el, d))])
+    found = record(view(folder, clip=deep.NAMES[0], no_media=True, deep=True).html)
+    assert [("AUD301", "sound", None)] == [(each["code"], each["side"], each["t"]) for each in found["findings"]]
+    assert "compared with the audio of" in found["held"]
     labels = folder / f"metadata_dev/dev-train-tau/{deep.NAMES[0]}.csv"
-
-    silent = record(view(labels, no_media=True).html)
-    assert [] == silent["findings"]
-    assert "not compared with the audio: use seldio view --deep" in silent["held"]
-    for place, clip in ((labels, None), (folder, deep.NAMES[0])):
-        page = view(place, clip=clip, no_media=True, deep=True)
-        found = record(page.html)
-        assert [("AUD301", "sound", None)] == [(each["code"], each["side"], each["t"]) for each in found["findings"]]
-        assert "compared with the audio of" in found["held"]
-        assert 1 == page.findings == len(found["findings"])
     labels.write_text(deep.text(scene.rows))
     assert "does not prove that they are right" in record(view(labels, no_media=True, deep=True).html)["held"]
 
@@ -276,8 +257,11 @@ def test_no_text_can_end_the_element_it_is_in(texts: dict[str, str]) -> None:
     assert texts == json.loads(found)
 
 
-def test_the_policy_knows_the_script_and_the_style_by_their_hashes(tree: Path) -> None:
-    page = view(tree, no_media=True).html.decode()
+def test_nothing_in_the_page_leads_out_and_its_policy_knows_script_and_style_by_their_hashes(tree: Path) -> None:
+    page = view(tree).html.decode()
+    assert view(tree).html.decode() == page
+    assert {"data"} == {address.partition(":")[0] for address in re.findall(r'(?:src|href)="([^"]*)"', page)}
+    assert {"http://www.w3.org/2000/svg"} == set(re.findall(r"https?://[^\"' ]+", page))
     policy = html.unescape(re.findall(r'Content-Security-Policy" content="([^"]*)"', page)[0])
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
@@ -288,17 +272,6 @@ def test_the_policy_knows_the_script_and_the_style_by_their_hashes(tree: Path) -
         assert f"{kind}-src 'sha256-{digest}'" in policy
     assert "unsafe" not in policy
     assert "http" not in policy
-
-
-def test_nothing_in_the_page_leads_out_of_it(tree: Path) -> None:
-    page = view(tree).html.decode()
-
-    assert {"data"} == {address.partition(":")[0] for address in re.findall(r'(?:src|href)="([^"]*)"', page)}
-    assert {"http://www.w3.org/2000/svg"} == set(re.findall(r"https?://[^\"' ]+", page))
-
-
-def test_the_same_files_make_the_same_page(tree: Path) -> None:
-    assert view(tree).html == view(tree).html
 
 
 @pytest.mark.parametrize(("azimuth", "louder"), [(90, 0), (-90, 1)])
@@ -367,16 +340,6 @@ def test_linked_files_are_named_from_the_page(tree: Path, tmp_path: Path) -> Non
     assert "media-src data: file: &#x27;self&#x27;" in page
 
 
-def test_the_command_writes_the_page_and_says_what_is_in_it(tree: Path, tmp_path: Path) -> None:
-    out = tmp_path / "page.html"
-    done = invoke("view", tree, "-o", out)
-
-    assert 0 == done.exit_code
-    assert f"{CLIP}: 3 events, " in done.stderr
-    assert "open it in a browser" in done.stderr
-    assert out.read_bytes().startswith(b"<!doctype html>")
-
-
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
@@ -407,16 +370,12 @@ def test_what_cannot_be_held_against_labels_is_told(tree: Path, tmp_path: Path) 
 
 
 def test_a_naughty_name_is_only_text(tmp_path: Path) -> None:
+    no_text = Path(str(tmp_path), b"a\xff.csv".decode("utf-8", "surrogateescape"))
+    no_text.write_text(ROWS)
+    assert b"a\\\\xff" in view(no_text, format="starss23").html
     path = tmp_path / "<img src=x onerror=1>&\u202e.csv"
     path.write_text(ROWS)
     page = view(path, format="starss23").html.decode()
 
     assert "<img" not in page
     assert '<h1 id="clip">&lt;img src=x onerror=1&gt;&amp;\\u202e</h1>' in page
-
-
-def test_a_name_of_bytes_that_are_no_text(tmp_path: Path) -> None:
-    path = Path(str(tmp_path), b"a\xff.csv".decode("utf-8", "surrogateescape"))
-    path.write_text(ROWS)
-
-    assert b"a\\\\xff" in view(path, format="starss23").html

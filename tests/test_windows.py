@@ -22,12 +22,11 @@ from seldio.errors import DataError, MissingLibrary, SeldioError, UsageError
 from seldio.media.recording import Recording
 
 Sound = np.ndarray[Any, Any]
-WORKERS = {"WORKER", "NUM_WORKERS", "RANK", "WORLD_SIZE"}
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in WORKERS:
+    for name in ("WORKER", "NUM_WORKERS", "RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -91,9 +90,7 @@ def soxr() -> Any:
 
 
 @pytest.mark.parametrize("rate", [8_000, 16_000, 24_000, 44_100])
-def test_windows_have_the_same_length_and_samples_whatever_the_rate_of_the_file(
-    soxr: Any, rate: int, tmp_path: Path
-) -> None:
+def test_windows_of_files_of_any_rate_have_the_same_length_and_samples(soxr: Any, rate: int, tmp_path: Path) -> None:
     rates = {"a.wav": 24_000, "b.flac": 44_100, "c.wav": 16_000}
     sounds = {name: noise(int(2.37 * here), here) // 4 for name, here in rates.items()}
     tree_of(tmp_path, {name: (sound, rates[name], "PCM_16") for name, sound in sounds.items()})

@@ -97,13 +97,10 @@ FOA, MIC, LABELS = (
 AUDIO: dict[str, Maker] = {
     "AUD101": lambda: {FOA: b"<!DOCTYPE html><html></html>"},
     "AUD102": lambda: {FOA: sound()[:100_044]},
-    "AUD103": lambda: {FOA: sound(format="FLAC")},
     "AUD104": lambda: {FOA: sound(rate=48_000)},
     "AUD105": lambda: {FOA: sound(noise(1.0, 2))},
-    "AUD106": lambda: {FOA: sound(subtype="FLOAT")},
     "AUD107": lambda: {FOA: sound(), LABELS: b"9,1,0,-50,30,200\n10,1,0,-50,30,200\n11,1,0,-50,30,200\n"},
     "AUD108": lambda: {FOA: sound(), MIC: sound(noise(0.999, seed=1))},
-    "AUD109": lambda: {FOA: (data := sound())[:40] + b"\xff\xff\xff\xff" + data[44:]},
     "AUD110": lambda: {**dict.fromkeys(("a.wav", "b.wav", "c.wav"), sound()), "d.wav": sound(rate=8_000)},
     "AUD111": lambda: {FOA: sound()},
     "AUD201": lambda: {FOA: changed(2, lambda data: 0 * data[:, 2])},
@@ -142,15 +139,11 @@ LAYOUT: dict[str, Maker] = {
     "LAY101": lambda: laid(tree(*PLAIN), [LABELS], [LABELS.replace("mix001", "mix1")]),
     "LAY102": lambda: laid(tree(*PLAIN), [LABELS]),
     "LAY103": lambda: laid(tree(*PLAIN), [FOA]),
-    "LAY104": lambda: laid(tree("foa_dev", "mic_dev"), [MIC]),
-    "LAY105": lambda: laid(tree(*PLAIN, "video_dev"), [f"video_dev/{TEST}.mp4"]),
     "LAY106": lambda: laid(each.replace(TEST, TEST.replace("test", "train")) for each in tree(*PLAIN)),
     "LAY107": lambda: laid(tree(*PLAIN), (), [f"foa_dev/{TEST}.wav".replace("test", "train")]),
     "LAY108": lambda: laid(tree(*PLAIN), [FOA, LABELS]),
     "LAY109": lambda: laid(tree(*PLAIN), (), [f"foa_dev/{TEST}.wav".replace("mix001", "mix099")]),
-    "LAY110": lambda: laid(evaluation("foa_eval")),
     "LAY112": lambda: laid(tree(*PLAIN), [LABELS], [f"{LABELS}.txt"]),
-    "LAY113": lambda: laid(tree(*PLAIN)) | {FOA: b""},
     "LAY114": lambda: laid(each for each in tree(*PLAIN) if "dev-train-sony" not in each),
     "LAY116": lambda: laid(tree(*PLAIN), [LABELS], ["metadata_dev/fold3_room4_mix001.csv"]),
 }  # fmt: skip
@@ -224,16 +217,10 @@ def lacking(part: str) -> Files:
 
 SUBMISSIONS: dict[str, Maker] = {
     "SUB201": lambda: renamed(A, "Po_litis_TAU_task3a_1"),
-    "SUB202": lambda: renamed(A, "Politis_TAU_task3a_0"),
     "SUB203": lambda: packed({**PACKAGE, **system(A[:-1] + "3"), **system(A[:-1] + "4"), **system(A[:-1] + "5")}),
     "SUB204": lambda: renamed("task3a", "task3c"),
-    "SUB205": lambda: packed({**{n: t for n, t in PACKAGE.items() if B not in n}, **system(B, "task3b")}),
     "SUB206": lambda: meta(A, B),
-    "SUB207": lambda: packed({**{f"a/{n}": t for n, t in PACKAGE.items()}, **{f"b/{n}": t for n, t in system(A).items()}}),  # noqa: E501
     "SUB208": lambda: lacking(f"{A}.meta"),
-    "SUB209": lambda: lacking(f"{A}/mix"),
-    "SUB210": lambda: moved(f"{BASE}/{A}.meta", f"task3a/{A}.meta"),
-    "SUB212": lambda: packed({**PACKAGE, f"{BASE}/old/mix002.csv": "", f"{BASE}/old/mix003.csv": ""}),
     "SUB224": lambda: packed({
         name: "".join(f"{n},1,{n},{n}\n" for n in range(20)) if name.endswith(".csv") else text
         for name, text in PACKAGE.items()
@@ -244,13 +231,9 @@ SUBMISSIONS: dict[str, Maker] = {
     "SUB215": lambda: moved(f"{A}.meta.yaml", f"{A}.meta.yml"),
     "SUB216": lambda: lacking(".pdf"),
     "SUB217": lambda: meta("  name: Two-stage SELD\n", ""),
-    "SUB218": lambda: meta("    machine_learning_method: CRNN\n", ""),
     "SUB219": lambda: meta("713511", "713k"),
-    "SUB220": lambda: meta("TwoStage", "TwoStage123"),
     "SUB221": lambda: meta("corresponding: true", "corresponding: false"),
-    "SUB222": lambda: meta("29.9", "0.299"),
     "SUB223": lambda: meta("LE_CD: 22", "LE_CD: 180.5"),
-    "SUB226": lambda: meta("713511", "FILL IN"),
 }  # fmt: skip
 
 # --- questions and predictions ----------------------------------------------------------------------------------
@@ -365,25 +348,18 @@ def spoken(numbers: Iterable[int]) -> bytes:
 
 QUESTIONS: dict[str, Maker] = {
     "PRD111": lambda: {"answers.json": as_json({"answers": [said("A", 1)]})},
-    "PRD112": lambda: {"answers.json": as_json({"data": {"train": [said("A", 1)]}})},
-    "PRD113": lambda: answered(*FIRST, {"meta": {"id": 3}}),
-    "PRD114": lambda: answered(*FIRST, {"outputs": "B"}),
-    "PRD115": lambda: answered(*FIRST, {"outputs": "B", "meta": {}}),
     "PRD116": lambda: answered(*FIRST, said(7)),
     "PRD117": lambda: asked(*map(mera, (1, 2, 3))) | {"answers.json": as_json([*FIRST, said("B")])},
     "PRD121": lambda: asked(*map(mera, (1, 2, 3))) | {"answers.zip": b"Rar!"},
-    "PRD123": lambda: asked(*map(mera, (1, 2, 3))) | {"answers.zip": zipped(("ruEnvAQA.jso", WHOLE))},
     "PRD124": lambda: asked(*map(mera, (1, 2, 3))) | {"answers.zip": zipped(("readme.txt", b"nothing here"))},
     "PRD131": lambda: answered(*FIRST),
     "PRD132": lambda: answered(*FIRST, said("B"), said("A", 9)),
     "PRD133": lambda: answered(*FIRST, said("E")),
     "PRD134": lambda: answered(*FIRST, said("В")),
     "PRD135": lambda: answered(*FIRST, said("B. ветер")),
-    "PRD136": lambda: answered(*FIRST, said("b)")),
     "PRD201": lambda: predicted(*GUESSES),
     "PRD202": lambda: predicted(*GUESSES, guess(3), guess(77)),
     "PRD203": lambda: predicted(*GUESSES, guess(3, audio_path="audio/test/foa_1.wav")),
-    "PRD204": lambda: predicted(*GUESSES, guess(3, task_name="multi_hop")),
     "PRD205": lambda: jasco(lambda table: table[:3] + table[4:]),
     "PRD206": lambda: jasco(lambda table: [row | {"prompt": "What?"} if n == 2 else row for n, row in enumerate(table)]),  # noqa: E501
     "PRD208": lambda: repeated({}),
@@ -392,38 +368,24 @@ QUESTIONS: dict[str, Maker] = {
     "PRD210": lambda: predicted(*(guess(n, qa_id=f"other{n}") for n in (1, 2, 3))),
     "QAI107": lambda: {"v0.csv": spoken(range(1, 70))},
     "QAI129": lambda: {"v0.csv": spoken((46, 47, 48))},
-    "QAI201": lambda: asked(mera(instruction=_FOUR + " {{A}} литеру А")),
     "QAI202": lambda: asked(mera(instruction="<audio> {question}\nA. {option_a}\nB. {option_b}\nОтвет:")),
     "QAI203": lambda: asked(mera(instruction=_FOUR + " {hint}")),
-    "QAI204": lambda: asked(mera(instruction=_FOUR + " {")),
-    "QAI205": lambda: asked(mera(), access="open"),
     "QAI211": lambda: asked({key: value for key, value in mera().items() if key != "outputs"}),
     "QAI212": lambda: asked(mera(outputs=1)),
     "QAI213": lambda: {GOLD: as_json({"access": "public", "data": 3})},
     "QAI301": lambda: heard(None),
     "QAI302": lambda: heard(b"<!DOCTYPE html><html></html>"),
-    "QAI303": lambda: heard(at_16()[:64_044]),
     "QAI304": lambda: heard(sound(rate=24_000)),
-    "QAI305": lambda: heard(at_16(channels=2)),
     "QAI306": lambda: heard(at_16(20.5)),
     "QAI307": lambda: heard(at_16(2.0), start=1.0, end=2.5),
-    "QAI308": lambda: {"dataset/v0/v0.csv": spoken((46, 47, 48)), "dataset/v0/46.wav": sound(noise(0.5, 1), 16_000),
-                       "dataset/v0/47.wav": sound(noise(0.5, 1), 48_000),
-                       "dataset/v0/48.wav": sound(noise(0.6, 1), 16_000)},
     "QAI309": lambda: {"qa/test.jsonl": lines([so_bench(1)])},
-    "QAI310": lambda: {"items.jsonl": lines([{
-        "id": "q1", "audio": ["a.wav"], "question": "What is the azimuth of the bell?", "answer": "30 degrees",
-    }]), "a.wav": at_16(channels=1)},
-    "QAI311": lambda: asked(mera()) | {"samples/audio001.wav": at_16(2.0, channels=1)},
 }  # fmt: skip
 
 # --- archives, tables -------------------------------------------------------------------------------------------
 
 EVENTS: dict[str, Any] = {"clip": ["mix001", "mix001"], "frame": [0, 1], "class_id": [1, 1], "azimuth": [-50.0, -49.0]}
 SAFETY: dict[str, Maker] = {
-    "LAB112": lambda: {"events.parquet": parquet(**EVENTS | {"azimuth": [-50.0, float("nan")]})},
     "LAB113": lambda: {"events.parquet": parquet(**EVENTS | {"azimuth": [-50.0, None]})},
-    "LAB311": lambda: {"mix001.csv": b"".join(b"%d,1,0,%d,30\n" % (n, int(-6 + n * 0.009)) for n in range(1334))},
     "SAF101": lambda: {"labels.zip": zipped(("../../mix001.csv", ROWS))},
     "SAF102": lambda: {"labels.tar": tarred("mix001.csv", kind=tarfile.SYMTYPE, link="/etc/passwd")},
     "SAF103": lambda: {"labels.tar": tarred("mix001.csv", kind=tarfile.FIFOTYPE)},
@@ -441,7 +403,7 @@ EXAMPLES: dict[str, Maker] = AUDIO | LAYOUT | SUBMISSIONS | QUESTIONS | SAFETY
 
 #: What has to be named for it to be found.
 OPTIONS = {
-    **dict.fromkeys(("PRD111", "PRD112"), " --format ruenvaqa-submission"), "QAI213": " --format ruenvaqa",
+    "PRD111": " --format ruenvaqa-submission", "QAI213": " --format ruenvaqa",
     **dict.fromkeys((code for code in AUDIO if code >= "AUD2"), " --deep"),
 }  # fmt: skip
 
@@ -469,19 +431,10 @@ def command(code: str, files: Files) -> str:
 # --- the Hub ------------------------------------------------------------------------------------------------------
 
 
-def card(*rows: tuple[str, str, str]) -> dict[str, Any]:
-    """The head of a card with configurations: name, split and path of each."""
-    files: dict[str, list[dict[str, str]]] = {}
-    for name, split, path in rows:
-        files.setdefault(name, []).append({"split": split, "path": path})
-    return {"license": "mit", "configs": [{"config_name": name, "data_files": some} for name, some in files.items()]}
-
-
 TABLE = {"labels.csv": b"x\n"}
 #: For each rule the files by name, or their sizes, and the head of the card.
 HUB: dict[str, Callable[[], tuple[dict[str, bytes | int], dict[str, Any] | None]]] = {
     "HUB101": lambda: ({f"audio/{n}.wav": 1 for n in range(10_001)}, {"license": "mit"}),
-    "HUB305": lambda: ({**TABLE}, card(("all", "train", "events*.csv"))),
     "HUB601": lambda: ({}, None),
     "HUB603": lambda: ({**TABLE}, {"pretty_name": "Four scenes"}),
 }  # fmt: skip

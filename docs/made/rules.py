@@ -48,7 +48,7 @@ REPAIRS = {"none": "by hand", "safe": "`seldio validate --fix`", "unsafe": "`sel
 COLUMNS = {rule_of(check).code: columns_of(check) for check in (*FILE_RULES, *ROW_RULES)}
 #: Of what repairs may do, whose changes how values are spelled, and what others change.
 SPELLED, SPELLING = "spelling", {
-    "SYN102", "SYN120", "SYN122", "SYN123", "SYN125", "SYN131", "SYN132", "SYN137", "SYN138", "SYN503",
+    "SYN102", "SYN120", "SYN122", "SYN123", "SYN125", "SYN131", "SYN132", "SYN137", "SYN503",
 }  # fmt: skip
 CHANGED = {
     "LAB103": {"values": "azimuth wrapped"},

@@ -17,7 +17,7 @@ RECORDS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "rul
 READER_RULES: dict[str, Rule] = {}
 for _code, _record in RECORDS.items():
     # what is wrong with JSON is there with line and column: MERA needs not say it as well
-    _explains = ("PRD122",) if _code.startswith("SYN") else tuple(_record.get("explains", ()))
+    _explains = ("PRD121",) if _code.startswith("SYN") else tuple(_record.get("explains", ()))
     _kind = _record["name"], Severity(_record["severity"]), _record.get("fix", "none")
     _text = {"summary": _record["summary"], "hint": _record.get("hint")}
     READER_RULES[_code] = Rule(_code, *_kind, explains=_explains, **_text)

@@ -50,7 +50,6 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
-    """A clip with everything: sound, panorama, predictions, questions, findings."""
     return make_scene(tmp_path_factory.mktemp("scene"))
 
 
@@ -67,7 +66,6 @@ class Browser:
         self.visit(path)
 
     def visit(self, path: Path) -> None:
-        """Show a page that is there."""
         for kind in ("browser", "performance"):
             self.driver.get_log(kind)
         self.driver.get(path.as_uri())
@@ -121,7 +119,6 @@ class Browser:
 
     @property
     def length(self) -> float:
-        """Of the clip, in seconds."""
         return float(self.js("return Number(document.getElementById('seek').max)"))
 
     def pixels(self, canvas: str) -> np.ndarray[Any, Any]:
@@ -137,7 +134,6 @@ class Browser:
         return np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 4)
 
     def wait(self, code: str, seconds: float = 10) -> None:
-        """Until an expression of the page is true."""
         end = time.monotonic() + seconds
         while not self.js(f"return Boolean({code})"):
             assert time.monotonic() < end, f"never became true: {code}"
@@ -146,7 +142,6 @@ class Browser:
 
 @pytest.fixture
 def browser(chromium: Any, tmp_path: Path) -> Iterator[Browser]:
-    """At the size of a desk, light."""
     browser = Browser(chromium, tmp_path)
     browser.screen(WIDE)
     yield browser

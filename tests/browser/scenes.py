@@ -16,8 +16,6 @@ SECONDS = 20.0
 
 
 class Scene(NamedTuple):
-    """The files of a clip."""
-
     labels: Path
     predictions: Path
     questions: Path

@@ -32,13 +32,11 @@ def view(source: Path, **options: Any) -> Page:
 
 @pytest.fixture(scope="module")
 def full(scene: Scene) -> bytes:
-    """The page with everything."""
     return view(scene.labels, predictions=scene.predictions.parent, questions=scene.questions).html
 
 
 @pytest.fixture(scope="module")
 def silent(scene: Scene) -> bytes:
-    """The page without media."""
     page = view(scene.labels, predictions=scene.predictions, questions=scene.questions, no_media=True)
     return page.html
 
@@ -162,7 +160,6 @@ def test_the_player_keeps_the_time(browser: Browser, full: bytes) -> None:
 
 
 def test_the_picture_is_that_of_the_time(browser: Browser, full: bytes, scene: Scene) -> None:
-    """The copy in the page, at a moment, against the video itself."""
     browser.open(full)
     browser.wait("document.getElementById('video').readyState > 1")
     browser.press(Keys.HOME)

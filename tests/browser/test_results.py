@@ -34,7 +34,6 @@ def seldio(*arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A folder with every page."""
     folder = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as here:
         here.chdir(folder)
@@ -100,7 +99,7 @@ def test_a_table_scrolls_in_itself_and_its_names_stay(browser: Browser, pages: P
     assert moved == [200, 0, "tabular-nums", "right"]
 
 
-def test_a_clip_leads_to_the_page_that_its_command_writes(
+def test_a_clip_leads_to_the_page_of_its_command(
     browser: Browser, pages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(pages)

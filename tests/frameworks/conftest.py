@@ -36,8 +36,4 @@ def windows(dataset: Any) -> seldio.data.Windows:
 @pytest.fixture(scope="session")
 def keys(windows: Any) -> list[tuple[str, int]]:
     """Clip and first frame of each window: no two are alike."""
-    return [key(window) for window in windows]
-
-
-def key(window: Any) -> tuple[str, int]:
-    return window["clip"], int(window["frames"][0])
+    return [(window["clip"], int(window["frames"][0])) for window in windows]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,6 @@ ANSWERS = [(0, 0), (1, 1), (2, 3), (3, 3), (1, 0)]
 
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
-    """Questions of ADQA, and recordings of four channels."""
     lines = []
     for number, (right, _) in enumerate(ANSWERS):
         path = tmp_path / "audio" / f"{number}.wav"
@@ -34,7 +35,6 @@ def questions(tmp_path: Path) -> Path:
 
 
 def own(texts: list[str], folder: Path) -> Path:
-    """The same answers as predictions of seldio."""
     path = folder / "own.jsonl"
     rows = ({"id": f"q{number:03}", "prediction": text} for number, text in enumerate(texts))
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
@@ -82,3 +82,12 @@ def test_inspect(questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert report.overall["letter"] == theirs == 0.6
     write_eval_log(log, str(tmp_path / "log.eval"))
     assert numbers(same_score(tmp_path / "log.eval", texts, questions)) == numbers(report)
+
+
+def test_check_jsonschema_says_the_same(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "check_jsonschema", "--schemafile", root / "schemas/ruenvaqa.schema.json"]
+    for name, code in (("good", 0), ("bad-source", 1), ("bad-knowledge", 1)):
+        case = root / f"tests/cases/rules/QAI126/{name}.json"
+        done = subprocess.run([*command, case], capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert done.returncode == code, done.stdout

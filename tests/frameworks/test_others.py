@@ -111,7 +111,7 @@ def _read(found: Any, workers: int) -> Keys:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("workers", [0, 2])
-def test_workers_share_what_datasets_takes_as_shards(datasets: Any, windows: Any, keys: Keys, workers: int) -> None:
+def test_workers_share_shards_of_datasets(datasets: Any, windows: Any, keys: Keys, workers: int) -> None:
     found = datasets.IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": list(range(len(windows)))})
 
     assert sorted(keys) == sorted(_read(found, workers))
@@ -122,7 +122,7 @@ def test_workers_share_what_datasets_takes_as_shards(datasets: Any, windows: Any
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("shards", [20, 21])
-def test_nodes_share_what_datasets_takes_as_shards(
+def test_nodes_share_shards_of_datasets(
     datasets: Any, windows: Any, keys: Keys, workers: int, shards: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers = list(range(min(shards, len(windows))))
@@ -137,7 +137,7 @@ def test_nodes_share_what_datasets_takes_as_shards(
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_stream_is_not_split_once_more_by_datasets(
+def test_datasets_does_not_split_a_stream_again(
     datasets: Any, windows: Any, keys: Keys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = datasets.IterableDataset.from_generator(windows.stream)

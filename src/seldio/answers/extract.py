@@ -282,19 +282,6 @@ class Names:
                 behind = longest
         return mentions
 
-    def sure(self, before: str, name: str, after: str) -> bool:
-        """Return whether *name* is found between some words, two before it or all: no name goes beyond it there."""
-        (*_, other, left), first = ("", "", *map(singular, _TOKEN.findall(before))), _TOKEN.search(after)
-        right = singular(first.group()) if first else ""
-        tokens = [singular(token) for token in _TOKEN.findall(name)]
-        if "".join(tokens) not in self._names or "s" in (other, left, right, *tokens) or plainly(name) != name:
-            return False  # unknown, or a name that is spelled otherwise in a plain text
-        inside, wider, behind = left + tokens[0], other + left + tokens[0], tokens[-1] + right
-        return not any(
-            (left and (spelled.startswith(inside) or (other and wider in spelled))) or (right and behind in spelled)
-            for spelled in self._names
-        )
-
     def level(self, answered: set[str], true: set[str]) -> str | None:
         """Return how near the names of an answer are to the right ones; None if a judge has to decide."""
         if not answered or not true:

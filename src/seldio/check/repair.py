@@ -142,7 +142,7 @@ def _another_format(group: LabelGroup, code: str) -> str | None:
 
 _MARK = "\ufeff"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
-_LINE_ENDS = {"SYN105", "SYN106", "SYN107"}
+_LINE_ENDS = {"SYN105", "SYN106"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)

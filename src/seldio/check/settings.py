@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from seldio.errors import SeldioError, UsageError
-from seldio.findings import Finding, Severity
+from seldio.findings import DOCS, Finding, Severity
 from seldio.text import from_toml, printable
 
 #: The least severity that makes ``seldio validate`` end with exit code 1.
@@ -147,7 +147,8 @@ def codes(value: Any, where: str) -> tuple[str, ...]:
     prefixes = tuple(item.strip().upper() for item in items if item.strip())
     for prefix in prefixes:
         if not any(code.startswith(prefix) for code in catalogue()):
-            raise UsageError(f"{printable(where)}: no rule code begins with {prefix!r}; seldio rule --all lists them")
+            lists = f"seldio rule --all lists them, {DOCS}gone.html those that are part of another one now"
+            raise UsageError(f"{printable(where)}: no rule code begins with {prefix!r}; {lists}")
     return prefixes
 
 

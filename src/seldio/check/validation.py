@@ -31,7 +31,6 @@ from seldio.rules.collection import UNREAD_RULES, Collection, Reference, grouped
 from seldio.rules.submissions import (
     NAME_RULES,
     REFERENCE_RULES,
-    SUBMISSION_REFERENCE_RULES,
     SUBMISSION_RULES,
     is_package,
 )
@@ -48,7 +47,7 @@ Path = str | os.PathLike[str]
 #: Rules of a set of label files.
 COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *UNREAD_RULES)
 #: Rules of such a set and the clips that it is to have.
-EXPECTED_RULES = (*COLLECTION_RULES, *SUBMISSION_REFERENCE_RULES, *REFERENCE_RULES)
+EXPECTED_RULES = (*COLLECTION_RULES, *REFERENCE_RULES)
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
 

@@ -345,30 +345,6 @@ def _mixed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dty
     return keys ^ (keys >> np.uint64(31))
 
 
-# --- what is done with the elements on their way ---------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True, repr=False)
-class _Stage:
-    """A function of each value, or of each list of *size* values."""
-
-    name: str
-    function: Callable[[Any], Any]
-    size: int = 1
-    listed: bool = False  # whether the function is given lists
-    drop_last: bool = False  # leave out a last list that has fewer values
-
-    def __call__(self, counted: _Counted) -> _Counted:
-        counted = iter(counted)
-        while values := list(islice(counted, self.size)):
-            if len(values) == self.size or not self.drop_last:
-                inputs = [value for _, value in values]
-                yield values[-1][0], self.function(inputs if self.listed else inputs[0])
-
-
-# --- batches ---------------------------------------------------------------------------------------------
-
-
 class SharedEpoch:
     """The epoch of a stream, in memory that it shares with its copies in worker processes.
 

@@ -205,7 +205,7 @@ class _TableReader:
             self.report("SYN106", f"mixed line endings: {ends}", other, "use one line ending throughout")
         elif counts["\r"]:
             hint = "end every row with LF; Git and grep see the file as a single line"
-            self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", every[0], hint)
+            self.report("SYN106", "lines end with a bare CR, as on Mac OS before 2001", every[0], hint)
         header = every[0] if every else QuotedRow([], 0, 0, "")
         if not self.header(header, columns):
             return None

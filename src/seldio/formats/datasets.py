@@ -114,7 +114,6 @@ class DatasetSpec:
     tops: Mapping[str, Top] = field(default_factory=dict)
     splits: tuple[SplitSpec, ...] = ()
     depth: int = 0
-    below_eval: Literal["none", "any", "eval"] = "none"
     kinds: Mapping[int, str] = field(default_factory=dict)
     synthetic: frozenset[int] = frozenset()
     evaluation: frozenset[str] = frozenset()
@@ -318,7 +317,7 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
         subtype=sound.get("subtype"),
         picture=_pair(video.get("size")),
         pictures=Fraction(video["rate"]) if "rate" in video else None,
-        **{key: tree[key] for key in ("example", "depth", "below_eval", "secret", "counted") if key in tree},
+        **{key: tree[key] for key in ("example", "depth", "secret", "counted") if key in tree},
     )
 
 

@@ -236,7 +236,7 @@ def _flaws(row: Any, plain: bool) -> Iterator[Flaw]:
             yield "SYN212", f"{key} is {_kind(value)}, but must be a number", (key,), None
     if not plain and "segmentation" in row and (malformed := _malformed(row["segmentation"])) is not None:
         pointer, what = malformed
-        yield "SYN214", f"malformed segmentation: {what}", ("segmentation", *pointer), _POINTS
+        yield "SYN212", f"malformed segmentation: {what}", ("segmentation", *pointer), _POINTS
 
 
 def _malformed(segmentation: Any) -> tuple[Pointer, str] | None:

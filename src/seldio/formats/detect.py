@@ -530,9 +530,9 @@ def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str,
     best = detection.format
     hint = f"read it with --format {best.name} ({detection.evidence}), or convert it with seldio convert"
     if named.role == "submission" and best.role == "label":
-        return "LAB309", f"{message}: this is a label file ({best.name}), not a submission", hint
+        return "LAB312", f"{message}: this is a label file ({best.name}), not a submission", hint
     if named.role == "submission":
-        return "LAB310", f"{message}: these are {best.title.split(':')[0]}", hint
+        return "LAB312", f"{message}: these are {best.title.split(':')[0]}", hint
     return "SYN121", f"{message}; it looks like {best.name}", hint
 
 

@@ -342,7 +342,7 @@ class FileLook:
             self.report("SYN106", f"mixed line endings: {', '.join(ends)}", line, wanted)
         elif lone:
             hint = f"{wanted}; Git and grep see the file as a single line"
-            self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", 1, hint)
+            self.report("SYN106", "lines end with a bare CR, as on Mac OS before 2001", 1, hint)
         elif self.dialect.newline == "\n":
             hint = "harmless to the official loaders; the format itself uses LF"
             self.report("SYN105", "lines end with CR LF", 1, hint)

@@ -132,7 +132,7 @@ class ElanFormat(ToolFormat):
                 message, byte = problem.args
                 at = len(raw[:byte].decode(errors="ignore"))
                 hint = "save the document again in ELAN"
-                source.report("SYN504", (at, min(at + 1, len(source.text))), message, hint)
+                source.report("SYN501", (at, min(at + 1, len(source.text))), message, hint)
                 part.readable = False
             else:
                 document = _Document(root, source.text, raw, source.report)
@@ -201,7 +201,7 @@ class _Document:
         self.sound = root.tag == "ANNOTATION_DOCUMENT"
         if not self.sound:
             self.report(
-                "SYN504", self.span(root), f"the root is {clipped(root.tag, 40)}, not ANNOTATION_DOCUMENT", None
+                "SYN501", self.span(root), f"the root is {clipped(root.tag, 40)}, not ANNOTATION_DOCUMENT", None
             )
             return
         for header in root.all("HEADER"):
@@ -209,7 +209,7 @@ class _Document:
             if unit != "milliseconds":
                 self.sound = False
                 message = f"times are in {clipped(unit, 30)}, not in milliseconds"
-                self.report("SYN502", self.span(header), message, "save the document with a newer ELAN")
+                self.report("SYN501", self.span(header), message, "save the document with a newer ELAN")
         self.slots = {
             slot.attributes.get("TIME_SLOT_ID", ""): slot
             for order in root.all("TIME_ORDER")
@@ -284,11 +284,11 @@ class _Document:
             value = slot.attributes.get("TIME_VALUE")
             if value is None:
                 message = "the annotation begins or ends at a time slot without a time"
-                self.report("SYN506", self.span(annotation), message, "set its start and its end in ELAN")
+                self.report("SYN501", self.span(annotation), message, "set its start and its end in ELAN")
                 return None
             if not re.fullmatch(r"\s*-?\d+\s*", value) or len(value) > 12:
                 message = f"TIME_VALUE is {clipped(value, 30)}, not whole milliseconds"
-                self.report("SYN502", self.span(slot), message, None)
+                self.report("SYN501", self.span(slot), message, None)
                 return None
             times.append(int(value) / 1000)
             spots.append(self.span(slot))

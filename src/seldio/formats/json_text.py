@@ -202,7 +202,7 @@ def _token_problems(source: JsonSource, end: int) -> tuple[list[JsonProblem], li
             if len(brackets) == MAX_DEPTH:
                 message = f"arrays and objects nested deeper than {MAX_DEPTH} levels"
                 hint = "data of this kind is never nested this deeply"
-                wrong.append(JsonProblem("SYN206", start, stop, message, hint, last=True))
+                wrong.append(JsonProblem("SYN201", start, stop, message, hint, last=True))
                 break
             brackets.append(start)
             keys_of.append({} if token == "{" else None)
@@ -215,7 +215,7 @@ def _token_problems(source: JsonSource, end: int) -> tuple[list[JsonProblem], li
             for half in _LONE.finditer(token.replace("\\\\", "__")) if "\\u" in token else ():
                 message = f"{half.group()} is half of a surrogate pair, not a character"
                 hint = "write the character itself, or both halves"
-                wrong.append(JsonProblem("SYN205", start + half.start(), start + half.end(), message, hint))
+                wrong.append(JsonProblem("SYN201", start + half.start(), start + half.end(), message, hint))
             keys = keys_of[-1] if keys_of and before in ("{", ",") else None
             key = "" if keys is None else json.loads(token)
             if keys is not None and key in keys:
@@ -242,10 +242,10 @@ def _number_problems(word: str, start: int) -> Iterator[JsonProblem]:
         yield JsonProblem("SYN203", start, end, f"{word} is not JSON", "write null, or leave the key out")
     elif number is not None and number["float"] and math.isinf(float(word)):
         message = f"{clipped(word, 30)} is larger than any float"
-        yield JsonProblem("SYN204", start, end, message, "the largest float is about 1.8e308")
+        yield JsonProblem("SYN201", start, end, message, "the largest float is about 1.8e308")
     elif number is not None and not number["float"] and (len(word) > 20 or not -(2**63) <= int(word) < 2**63):
         message = f"{clipped(word, 30)} does not fit in 64 bits"
-        yield JsonProblem("SYN204", start, end, message, "if it is a name, put it in double quotes")
+        yield JsonProblem("SYN201", start, end, message, "if it is a name, put it in double quotes")
 
 
 class _Break:
@@ -518,7 +518,7 @@ def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
     except ValueError as error:
         code, what = "SYN203", str(error)
         if isinstance(error, UnicodeEncodeError):
-            code, what = "SYN205", f"half of a surrogate pair, {error.object[error.start]!a}"
+            code, what = "SYN201", f"half of a surrogate pair, {error.object[error.start]!a}"
         raise InvalidData(reader_rule(code).at("<value>", f"JSON cannot hold this value: {what}")) from error
     return text
 

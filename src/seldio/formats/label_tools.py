@@ -86,7 +86,7 @@ class ToolLabel:
             value = float(given) if type(given) in (int, float) and abs(given) <= 2**53 else None
         if value is None or (field == "source" and not (value.is_integer() and abs(value) < 2**31)):
             shown = clipped(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False), 30)
-            report("SYN502", at, f"{field} is {shown}, not a number", f"{field} is {_MEANS[field]}")
+            report("SYN501", at, f"{field} is {shown}, not a number", f"{field} is {_MEANS[field]}")
             return False
         self.values[field], self.at[field] = value, at
         return True

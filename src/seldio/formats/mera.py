@@ -278,7 +278,7 @@ def _questions_in(document: JsonDocument, sink: Sink) -> Pointer | None:
         return None
     if value.get("access", "") not in ("public", "private", ""):
         message = f"access is {dumps(value['access'])[:40]}"
-        sink(document.finding("QAI205", message, ("access",), hint="write public or private"))
+        sink(document.finding("QAI212", message, ("access",), hint="write public or private"))
     return ("data",)
 
 
@@ -416,7 +416,7 @@ def _answers_in(document: JsonDocument, sink: Sink) -> Pointer | None:
         sink(document.finding("PRD111", "the field data is missing", (), hint=_HINT))
         return None
     if not isinstance(dig(value, "data", SPLIT), list):
-        sink(document.finding("PRD112", f"the split {SPLIT} has no list of answers", ("data",), hint=_HINT))
+        sink(document.finding("PRD111", f"the split {SPLIT} has no list of answers", ("data",), hint=_HINT))
         return None
     return ("data", SPLIT)
 
@@ -424,17 +424,17 @@ def _answers_in(document: JsonDocument, sink: Sink) -> Pointer | None:
 def _answer_faults(value: Any) -> Iterator[_Fault]:
     """Yield the faults of an answer that MERA's validator would find."""
     if not isinstance(value, dict) or "outputs" not in value:
-        yield _Fault("PRD113", "this answer has no field outputs", (), _HINT)
+        yield _Fault("PRD111", "this answer has no field outputs", (), _HINT)
     elif not isinstance(value["outputs"], str):
         message = f"outputs is {_kind(value['outputs'])}, not text"
         yield _Fault("PRD116", message, ("outputs",), "write the letter of the option as text")
     if not isinstance(value, dict) or "meta" not in value:
-        yield _Fault("PRD114", "this answer has no field meta", (), _HINT)
+        yield _Fault("PRD111", "this answer has no field meta", (), _HINT)
     elif not isinstance(value["meta"], dict) or "id" not in value["meta"]:
-        yield _Fault("PRD115", "this answer has no id in its meta", ("meta",), _HINT)
+        yield _Fault("PRD111", "this answer has no id in its meta", ("meta",), _HINT)
     elif _id_text(value["meta"]["id"]) is None:
         message = f"the id is {_kind(value['meta']['id'])}, not a whole number"
-        yield _Fault("PRD115", message, ("meta", "id"), "write the question's number")
+        yield _Fault("PRD111", message, ("meta", "id"), "write the question's number")
 
 
 def _answer(value: dict[str, Any]) -> Prediction:
@@ -445,7 +445,7 @@ def _answer(value: dict[str, Any]) -> Prediction:
 
 def _answer_record(row: Prediction, extra: dict[str, Any], _: bool) -> dict[str, Any]:
     if row.id is None:
-        raise InvalidData(reader_rule("PRD115").at("<predictions>", "a prediction has no id", _HINT))
+        raise InvalidData(reader_rule("PRD111").at("<predictions>", "a prediction has no id", _HINT))
     meta = extra.pop("meta", {})
     record = {"outputs": row.prediction or "", "meta": {"id": id_value(row.id)}}
     return _joined(record, extra | ({"meta": meta} if isinstance(meta, dict) else {}))

@@ -110,7 +110,7 @@ def _times(
             report("SYN211", pointer, f"{key} is missing", "times are in seconds")
         else:
             shown = clipped(json.dumps(value, ensure_ascii=False), 30)
-            report("SYN502", (*pointer, key), f"{key} is {shown}, not a number", "times are in seconds")
+            report("SYN501", (*pointer, key), f"{key} is {shown}, not a number", "times are in seconds")
     return (times[0], times[1]) if len(times) == 2 else None
 
 

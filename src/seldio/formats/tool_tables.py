@@ -62,7 +62,7 @@ def comma_number(cell: str, span: Span, what: str, report: Report) -> float | No
     value = number_in(pointed(cell))
     if value is None:
         shown = clipped(cell.strip(), 30) or "empty"
-        report("SYN502", span, f"{what} is {shown}, not a number", "times are in seconds")
+        report("SYN501", span, f"{what} is {shown}, not a number", "times are in seconds")
     return value
 
 

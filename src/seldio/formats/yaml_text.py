@@ -60,7 +60,7 @@ def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
     """Read one YAML document; None, after a finding of severity error, where it cannot be read."""
     if len(data) > MAX_BYTES:
         message = f"{len(data):,} bytes of YAML: more than {MAX_BYTES:,} are not read"
-        sink(READER_RULES["SYN404"].at(path, message, "a meta file has about 4,000 bytes; is this the right file?"))
+        sink(READER_RULES["SYN401"].at(path, message, "a meta file has about 4,000 bytes; is this the right file?"))
         return None
     if data.startswith(BOM_UTF8):
         message, hint = "the file begins with a byte order mark", "save it as UTF-8 without BOM"
@@ -122,7 +122,7 @@ class YamlDocument:
             self.problems.append(problem)
         except RecursionError:
             start = self._loader.get_mark().index
-            self.problems.append(YamlProblem("SYN404", start, start + 1, _TOO_LARGE, "is this the right file?"))
+            self.problems.append(YamlProblem("SYN401", start, start + 1, _TOO_LARGE, "is this the right file?"))
         except _FAILURES as error:
             self.problems.append(self._explained(error))
 
@@ -144,7 +144,7 @@ class YamlDocument:
         self._count += 1
         if self._count > MAX_VALUES or depth > MAX_DEPTH:
             start = node.start_mark.index
-            raise YamlProblem("SYN404", start, start + 1, _TOO_LARGE, "is this the right file?")
+            raise YamlProblem("SYN401", start, start + 1, _TOO_LARGE, "is this the right file?")
         if isinstance(node, yaml.ScalarNode) and node.tag in _SCALARS:
             return self._scalar(node)
         if isinstance(node, yaml.SequenceNode) and node.tag == _CORE + "seq":

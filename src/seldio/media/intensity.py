@@ -43,6 +43,8 @@ _WINDOW, _STEP = 0.040, 0.020
 _BLOCK = 100
 #: The share of label frames, the quietest, whose level counts as noise.
 _QUIET = 0.1
+#: The channels X, Y, Z: front, left, up.
+XYZ = [3, 1, 2]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,23 +81,17 @@ class SoundField:
         floor = np.maximum(self.noise, self.power.max(axis=0) * 1e-4 + 1e-30)  # digital silence is no noise
         return np.asarray(np.log10(np.clip(self.power / floor, 1.0, 1e3)).mean(axis=1))
 
-    def directions(self, reference: int = 0) -> Floats:
-        """Return the direction of the sound in each label frame, with the channel *reference* taken for W.
+    def directions(self) -> Floats:
+        """Return the direction of the sound in each label frame: front, left and up.
 
         Vectors, shape (label frames, 3), have lengths from 0 (diffuse, or noise) to 1 (one plane wave in all bands).
-        Their components belong to the channels :func:`others`: front, left and up where W is taken for W.
         """
         power = self.power[:, :, np.newaxis]
-        flow = self.covariance[:, :, reference, others(reference)].astype(np.float64)
+        flow = self.covariance[:, :, 0, XYZ].astype(np.float64)
         share = np.divide(2 * flow, power, out=np.zeros_like(flow), where=power > 0)
         direct = np.minimum(np.linalg.norm(share, axis=2, keepdims=True), 1.0)
         above = np.divide(self.noise[:, np.newaxis], power, out=np.ones_like(power), where=power > 0)
         return np.asarray((np.clip(1 - above, 0.0, 1.0) * direct * share).mean(axis=1))
-
-
-def others(reference: int) -> list[int]:
-    """Return the other channels: X, Y, Z (front, left, up) where *reference* is W; else W stands in for that one."""
-    return [channel for channel in (3, 1, 2, 0) if channel != reference]
 
 
 def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> SoundField:
@@ -207,61 +203,6 @@ def inverted(raw: Floats) -> tuple[int, ...]:
     signs = np.sign(raw[int(np.argmax(np.sign(raw).sum(axis=1)))])
     consistent = (np.sign(raw) == np.outer(signs, signs)).all()
     return tuple(np.flatnonzero(signs < 0).tolist()) if consistent else ()
-
-
-class Gain(NamedTuple):
-    """Something that may be wrong with the level of a channel of FOA."""
-
-    channel: int  # its number (from 0): W, Y, Z, X
-    decibels: float  # by which it is too loud; 0 if it is W
-
-
-#: What is tried: 3 dB of W is FuMa, 4.8 dB N3D. Gains of less than 3 dB may be the room's.
-GAINS = (
-    *(Gain(0, sign * step) for step in (1.5, 3) for sign in (1, -1)),
-    *(Gain(channel, sign * 2.4) for channel in (1, 2, 3) for sign in (1, -1)),
-    *(Gain(channel, sign * step) for channel in range(4) for step in (4.8, 6, 7.5, 9, 12, 15) for sign in (1, -1)),
-    *(Gain(channel, 0.0) for channel in (1, 2, 3)),
-)
-#: Label frames of a block, in which the levels of channels are compared in groups of so many bands; fewest blocks.
-_LEVELLED, _GROUP, _FEWEST = 10, 3, 5
-
-
-def unlike(field: SoundField) -> Floats | None:
-    """Measure how far the levels of W, Y, Z, X are from what a sound field permits, and without each of :data:`GAINS`.
-
-    In SN3D, the power of a plane wave in Y, Z and X together is that in W, wherever it comes from (Merimaa and Pulkki,
-    2005). So it is for any waves that are independent of each other, in each block of time and band: a channel with
-    another gain breaks this as often as sound comes from its side, and no room does. The quietest fifth of the blocks
-    does not count.
-
-    Returns:
-        The mean of ``|Y² + Z² + X² - W²| / (Y² + Z² + X² + W²)`` over blocks, as the channels are and after each
-        change is undone: shape (1 + gains,), from 0 to 1; None where too little is heard.
-    """
-    count = len(field) // _LEVELLED
-    if count < _FEWEST or not np.diagonal(field.covariance[:, :-1].sum(axis=(0, 1), dtype=np.float64)).all():
-        return None  # too short, or a channel is silent
-    power = np.diagonal(field.covariance[: count * _LEVELLED], axis1=2, axis2=3).astype(np.float64)
-    power = power.reshape(count, _LEVELLED, -1, 4).sum(axis=1)[:, : power.shape[1] // _GROUP * _GROUP]
-    power = power.reshape(count, -1, _GROUP, 4).sum(axis=2)
-    total = power.sum(axis=2)
-    if total.any(axis=1).sum() < _FEWEST:
-        return None
-    blocks = power[
-        (total >= np.quantile(total, 0.2, axis=0)) & (total > 1e-5 * total.max(axis=0))
-    ]  # not rounded silence
-
-    def mean(levels: Floats) -> float:
-        directed = levels[:, 1:].sum(axis=1)
-        return float(np.mean(np.abs(directed - levels[:, 0]) / (directed + levels[:, 0])))
-
-    means = [mean(blocks)]
-    for channel, decibels in GAINS:
-        gains = np.ones(4)
-        gains[channel] = 10 ** (-decibels / 10)
-        means.append(mean(blocks * gains if decibels else blocks[:, [channel, *np.delete(np.arange(4), channel)]]))
-    return np.array(means)
 
 
 # --- which array recordings are of, and what their folders and names say ------------------------------------

@@ -7,11 +7,11 @@ recording is read once, block by block, in constant memory. Videos are judged by
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial, wraps
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -28,7 +28,7 @@ from seldio.findings import Finding, Rule, Sink
 from seldio.formats.datasets import ABOUT, DatasetSpec
 from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
-from seldio.rules import INFO, Check, findings
+from seldio.rules import INFO, WARNING, Check, findings
 from seldio.rules.base import Labels
 from seldio.rules.collection import MANY, Collection, MakeFinding, by_folder, grouped, probed
 from seldio.text import listed, plural, printable
@@ -83,7 +83,7 @@ AnyFile = TypeVar("AnyFile", bound=TreeFile[Any])
 
 
 class TreeMedia(Generic[AnyFile, Facts]):
-    """All recordings or videos of a tree; empty files in folders are skipped, since they are LAY113."""
+    """All recordings or videos of a tree."""
 
     noun: str
     all: list[AnyFile]
@@ -92,12 +92,7 @@ class TreeMedia(Generic[AnyFile, Facts]):
     def __init__(self, collection: Collection, tree: Tree, wanted: Callable[[str], bool]) -> None:
         self.collection, self.tree, self.finding = collection, tree, collection.finding
         self.entries = {entry.name: entry for entry in collection.entries}
-        whole = collection.kind == "file"
-        self.places = [
-            place
-            for place in tree.places
-            if wanted(place.name) and place.name in self.entries and (whole or self.entries[place.name].size != 0)
-        ]
+        self.places = [place for place in tree.places if wanted(place.name) and place.name in self.entries]
 
     def check(self, of_tree: Iterable[Check], of_file: Iterable[Check], of_facts: Iterable[Check], sink: Sink) -> int:
         """Pass to *sink* what rules find in the tree, in each file, and in what is known of it; return how many."""
@@ -133,7 +128,7 @@ def prescribed(wrong: Callable[[DatasetSpec, Any, Any], str | None]) -> Callable
     It yields a finding for each file that is not as its dataset prescribes, or one for a folder of files all alike.
     """
 
-    @functools.wraps(wrong)
+    @wraps(wrong)
     def rule(media: TreeMedia[Any, Any], finding: MakeFinding) -> Iterator[Finding]:
         for inside in by_folder((file for file, _ in media.readable), attrgetter("place.name")):
             for value, files in grouped(inside, lambda file: wrong(media.tree.row, file, file.facts)).items():
@@ -166,21 +161,36 @@ def recording_unreadable(recording: TreeFile[Probe], finding: MakeFinding) -> It
         more = f": its header was never completed, and {following:,} bytes follow it" if following else ""
         yield finding(f"{recording.file} has no samples{more}", recording.again)
 
+    else:
+        wanted, container = CONTAINERS.get(recording.place.suffix.lower()), recording.facts.container
+        if wanted is not None and container not in wanted:
+            message = f"{recording.file} contains {container}, but its suffix is .{printable(recording.place.suffix)}"
+            yield finding(message, "convert it, or rename it")
+
 
 def recording_cut_off(recording: TreeFile[Probe], header: Probe, finding: MakeFinding) -> Iterator[Finding]:
     if header.cut_off:
         yield finding(f"{recording.file} ends at {header.seconds:.3f} s: {header.cut_off}", recording.again)
+    if (wav := header.header) is None:
+        return
+    message, hint = "", "write it again"
+    if wav.promised is None:
+        message = f"the header of {recording.file} has no length"
+    elif wav.block and (spare := wav.there % wav.block) and not header.missing:
+        message = f"{recording.file}: the last sample frame has only {spare} of {wav.block} bytes"
+        hint = "compare its length with the original"
+    if message:
+        yield dataclasses.replace(finding(message, hint), severity=WARNING)
 
 
-def recording_type(recording: TreeFile[Probe], header: Probe, finding: MakeFinding) -> Iterator[Finding]:
-    wanted, container = CONTAINERS.get(recording.place.suffix.lower()), header.container
-    if wanted is not None and container not in wanted:
-        message = f"{recording.file} contains {container}, but its suffix is .{printable(recording.place.suffix)}"
-        yield finding(message)
+def recording_rate(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:
+    yield from _other_rate(audio, finding)
+    hint = "write it as 16-bit PCM, or use the original"
+    yield from _other_depth(audio, partial(finding, hint=hint, severity=WARNING))
 
 
 @prescribed
-def recording_rate(row: DatasetSpec, recording: TreeFile[Probe], header: Probe) -> str | None:
+def _other_rate(row: DatasetSpec, recording: TreeFile[Probe], header: Probe) -> str | None:
     if recording.expected and row.rate is not None:
         return f"a rate of {header.rate:,} Hz instead of {row.rate:,} Hz" if header.rate != row.rate else None
     return f"an impossible rate of {header.rate:,} Hz" if header.rate not in RATES else None
@@ -196,7 +206,7 @@ def recording_channels(_: DatasetSpec, recording: TreeFile[Probe], header: Probe
 
 
 @prescribed
-def recording_depth(row: DatasetSpec, recording: TreeFile[Probe], header: Probe) -> str | None:
+def _other_depth(row: DatasetSpec, recording: TreeFile[Probe], header: Probe) -> str | None:
     wrong = row.subtype is not None and recording.expected and header.subtype != row.subtype
     return f"{header.subtype} samples instead of {row.subtype}" if wrong else None
 
@@ -254,15 +264,6 @@ def formats_differ(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:
             message = f"{recording.file} ends at {foa.seconds:.3f} s ({plural(foa.frames, 'sample')}), but its MIC "
             message += f"recording at {mic.seconds:.3f} s ({mic.frames:,})"
             yield finding(recording.path, message, f"compare with {printable(other.place.name)}")
-
-
-def header_length(recording: TreeFile[Probe], header: Probe, finding: MakeFinding) -> Iterator[Finding]:
-    wav = header.header
-    if wav is not None and wav.promised is None:
-        yield finding(f"the header of {recording.file} has no length", "write it again")
-    elif wav is not None and wav.block and (spare := wav.there % wav.block) and not header.missing:
-        message = f"{recording.file}: the last sample frame has only {spare} of {wav.block} bytes"
-        yield finding(message, "compare its length with the original")
 
 
 def recording_unlike_others(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:
@@ -383,7 +384,6 @@ def recordings_contradict(media: TreeAudio, finding: MakeFinding) -> Iterator[Fi
 TREE_RULES = (
     recording_rate,
     recording_channels,
-    recording_depth,
     recording_length,
     labels_behind_end,
     formats_differ,
@@ -391,7 +391,7 @@ TREE_RULES = (
     recordings_contradict,
 )
 FILE_RULES = (recording_unreadable,)
-HEADER_RULES = (recording_cut_off, recording_type, header_length)
+HEADER_RULES = (recording_cut_off,)
 SET_RULES = (same_recording,)
 SOUND_RULES = (silent_channel, channels_alike, samples_not_numbers, sound_breaks_off)
 

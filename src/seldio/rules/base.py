@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 Values = np.ndarray[Any, Any]
 
-#: Rows of frames with more rows than this are sorted, and compared with so many neighbors.
-CROWDED = 16
+#: Rows of one frame are compared with so many before them: no frame of labels has more.
+FARTHEST_TWINS = 16
 #: Degrees of azimuth between the hands, feet and mouth of one actor at most: 20 in the labels of STARSS22; and the
 #: elevation from which on azimuths are not compared.
 WIDEST, STEEP = 45, 60
@@ -247,33 +247,20 @@ class Labels:
         return self._pairs(*_IDENTITY)
 
     def _pairs(self, *fields: str) -> tuple[Ints, Ints]:
-        """Return pairs of positions with one frame and the same values of some fields.
-
-        In crowded frames rows are compared with some that are like them: each row that has a twin is in a pair.
-        """
+        """Return pairs of positions with one frame and the same values of some fields, a few rows apart at most."""
         names = [field for field in fields if field in self.reading.table.column_names]
         follows = np.ones(len(self), dtype=bool)  # rows after another one of their frame
         follows[self.frame_starts[:-1]] = False
-        sizes, keys = np.diff(self.frame_starts), [self.ordered(name) for name in names]
-        places = None
-        if sizes.max(initial=0) > CROWDED:
-            places, frame = np.arange(len(self)), np.repeat(np.arange(len(sizes)), sizes)
-            crowded = np.flatnonzero(sizes[frame] > CROWDED)
-            alike = [self.ordered(name)[crowded] for name in POSITION if self.has(name)]
-            alike += [key[crowded] for key in keys]
-            places[crowded] = crowded[np.lexsort((*alike, frame[crowded]))]
-            keys = [key[places] for key in keys]
+        keys = [self.ordered(name) for name in names]
         pairs = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
         second, shift = np.flatnonzero(follows), 1
-        while len(second) and shift <= CROWDED:
+        while len(second) and shift <= FARTHEST_TWINS:
             first = second - shift
             same = np.logical_and.reduce([key[first] == key[second] for key in keys])
             pairs.append((first[same], second[same]))
             second, shift = second[follows[first]], shift + 1
         first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
-        if places is None:
-            return first, second
-        return np.minimum(places[first], places[second]), np.maximum(places[first], places[second])
+        return first, second
 
     @cached_property
     def twins_apart(self) -> tuple[Ints, Ints]:

@@ -26,7 +26,6 @@ from seldio.files.sources import Lookup
 from seldio.findings import Finding, Heard, Sink
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
-from seldio.media.intensity import GAINS
 from seldio.parallel import parallel_map
 from seldio.rules import ERROR, WARNING, findings
 from seldio.rules.base import Labels
@@ -36,7 +35,6 @@ from seldio.rules.deep_pieces import (
     FURTHEST,
     MARGIN,
     AudibleFrames,
-    Floats,
     LabelFrames,
     Other,
     Pieces,
@@ -200,9 +198,8 @@ class Fit:
     turned: tuple[int, ...]  # inverted channels (from 0), where that can be detected without labels
     label_frames: LabelFrames  # the labels
     sound_frames: AudibleFrames  # the measurements
-    pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
+    pieces: Pieces  # both together
     verdict: Verdict | None  # why directions differ
-    unlike: Floats | None  # of FOA, how far its levels are from a sound field (:func:`seldio.media.intensity.unlike`)
     evidence: pd.DataFrame  # how far labels and audio are apart where a single source is labelled
 
     @property
@@ -238,7 +235,7 @@ def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
         elsewhere, cause = other(fit.labels, clips, fit.sound_frames), fit.verdict.cause
         sound = dataclasses.replace(fit.sound_frames, direction=fit.sound_frames.direction @ cause.turn.T)
         turned = np.sum(evidence(fit.label_frames, sound))
-        better = elsewhere is not None and (cause.reference or elsewhere.likelihood > turned + MARGIN)
+        better = elsewhere is not None and elsewhere.likelihood > turned + MARGIN
         return elsewhere if better else None
     late, elsewhere = shift(fit.label_frames, fit.sound_frames), other(fit.labels, clips, fit.sound_frames)
     if late is None or elsewhere is None:
@@ -300,8 +297,8 @@ class Fits:
         """
         turns = np.stack((np.eye(3), cause.turn))
         siblings = [sibling for fit in fits for sibling in self.siblings(fit)]
-        evidences = [sibling.pieces[0].evidence(turns).sum(axis=1) for sibling in siblings]
-        return _better(*np.sum(evidences, axis=0)) if evidences and not cause.reference else None
+        evidences = [sibling.pieces.evidence(turns).sum(axis=1) for sibling in siblings]
+        return _better(*np.sum(evidences, axis=0)) if evidences else None
 
     def agree_in_time(self, fit: Fit, shown: Shift | Other) -> bool | None:
         """Return the same, where *fit* shows another time or clip."""
@@ -333,10 +330,10 @@ class Fits:
         """Causes that all recordings of a format share, from the places of all of them; combined if both agree."""
         faults: list[BlamedCause] = []
         for format in FORMATS:
-            fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
+            fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces)]
             if len(fits) < MANY:
                 continue
-            verdict = judge({of: joined([fit.pieces[of] for fit in fits]) for of in fits[0].pieces}, format)
+            verdict = judge(joined([fit.pieces for fit in fits]), format)
             if verdict is not None:
                 faults.append(BlamedCause(fits, verdict, self.agree(fits, verdict.cause)))
 
@@ -375,7 +372,7 @@ class Fits:
         explained |= {fit.labels for fit, _ in self.timings[0]}
         misfits: dict[str, tuple[Fit, float, float, int, bool]] = {}
         for fit in self.single:
-            pieces = fit.pieces[0]
+            pieces = fit.pieces
             frames = int(pieces.frames.sum())
             if not fit.intact or fit.labels in explained or pieces.support.sum() < _MUCH or frames < _FRAMES:
                 continue
@@ -442,16 +439,13 @@ def judged(
     field: SoundField,
 ) -> Fit:
     """Return the :class:`Fit` of a recording, from its sound field."""
-    from seldio.media.intensity import unlike
-
     count = len(field) + FURTHEST
     labels = label_frames(rows.frame, rows.azimuth, rows.elevation, rows.event, count)
-    directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
-    by_reference = pieces(labels, directions)
-    verdict = judge(by_reference, format) if taken is None and not turned else None
-    sound, errors = sound_frames(directions[0], field.activity()), evidence_of(labels, directions[0])
-    levels = unlike(field) if format == "foa" else None
-    measured = taken, turned, labels, sound, by_reference, verdict, levels, errors
+    directions = field.directions()
+    heard_alone = pieces(labels, directions)
+    verdict = judge(heard_alone, format) if taken is None and not turned else None
+    sound, errors = sound_frames(directions, field.activity()), evidence_of(labels, directions)
+    measured = taken, turned, labels, sound, heard_alone, verdict, errors
     return Fit(clip, rows, recording, place, format, *measured)
 
 
@@ -540,31 +534,25 @@ def azimuths_rotated(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
     return directions("rotated", fits, finding)
 
 
+#: Why channels look like the other array.
+_LIKE = {
+    "mic": "they are equally loud and nearly identical at low frequencies",
+    "foa": "the first is as loud as the others together, and they differ at low frequencies",
+}
+
+
 def channels_exchanged(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
-    return directions("order", fits, finding)
-
-
-def channels_inverted(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
+    yield from directions("order", fits, finding)
     yield from directions("inverted", fits, finding)
-    capsules = []
-    for fit in fits.all:
-        if fit.turned and fit.taken is None:
-            numbers = listed([str(channel + 1) for channel in fit.turned])
-            what = f"channel {numbers} is" if len(fit.turned) == 1 else f"channels {numbers} are"
-            capsules.append((fit, f"{what} inverted relative to the rest", "use the original"))
-    yield from fits.symptoms(capsules, finding)
-
-
-def other_array(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
-    why = {
-        "mic": "they are equally loud and nearly identical at low frequencies",
-        "foa": "the first is as loud as the others together, and they differ at low frequencies",
-    }
     symptoms = []
     for fit in fits.all:
         if fit.taken is not None:
-            what = f"the channels look like {fit.taken.upper()}, not {fit.format.upper()}: {why[fit.taken]}"
+            what = f"the channels look like {fit.taken.upper()}, not {fit.format.upper()}: {_LIKE[fit.taken]}"
             symptoms.append((fit, what, f"use the {fit.format.upper()} recording"))
+        elif fit.turned:
+            numbers = listed([str(channel + 1) for channel in fit.turned])
+            what = f"channel {numbers} is" if len(fit.turned) == 1 else f"channels {numbers} are"
+            symptoms.append((fit, f"{what} inverted relative to the rest", "use the original"))
     yield from fits.symptoms(symptoms, finding)
 
 
@@ -654,7 +642,7 @@ def _outcome(fit: Fit, heard: Heard, blamed: bool) -> tuple[str, str | None]:
             return "not heard", "there are no labels within the recording"
         if labels.alone.any():
             return "not heard", "no clear direction where one source is alone: noise, reverberation or silence"
-        if not len(fit.pieces[0]):
+        if not len(fit.pieces):
             return "not heard", "no label frame has a single direction"
         return "unclear", "several sources are active in all label frames"
     if heard.seconds < _SECONDS:
@@ -670,69 +658,11 @@ def _outcome(fit: Fit, heard: Heard, blamed: bool) -> tuple[str, str | None]:
         if mean is not None and (mean.low > _REMAINS or mean.high < -_REMAINS):
             remarks.append(f"{abs(mean.value):.0f}° {more if mean.value > 0 else less} remain")
     flips = np.stack([np.eye(3), *(np.diag(np.where(np.arange(3) == axis, -1.0, 1.0)) for axis in range(3))])
-    fits, *mirrored = fit.pieces[0].evidence(flips).sum(axis=1).tolist()
+    fits, *mirrored = fit.pieces.evidence(flips).sum(axis=1).tolist()
     for name, likelihood in zip(("front or back", "left or right", "elevation"), mirrored, strict=True):
         if fits - likelihood <= _AUDIBLE:
             remarks.append(f"{name} cannot be heard")
     return "fits", f"but {', and '.join(remarks)}" if remarks else None
-
-
-# --- levels of FOA, which need no labels -------------------------------------------------------------------------
-
-#: To be named, a wrong gain leaves at most this part of what is unlike a sound field: of a clip, of four or more.
-_LEFT, _LEFT_TOGETHER = 0.5, 0.65
-#: Decibels by which W is quieter in FuMa, at most (in N3D the other three are 4.8 dB louder); what a room may do.
-_FUMA, _SMALL = 3.9, 3.0
-#: Another gain that leaves at most this many times as much is named as well.
-_NEARLY = 1.3
-
-
-def foa_gains(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
-    intact = [fit for fit in fits.all if fit.intact and (fit.verdict is None or fit.verdict.cause.kind != "order")]
-    levels = [(fit, fit.unlike) for fit in intact if fit.unlike is not None]
-    alone = [(fit, gain) for fit, unlike in levels if (gain := _gain(unlike, _LEFT)) is not None]
-    every = _gain(np.mean([unlike for _, unlike in levels], axis=0), _LEFT_TOGETHER) if len(levels) >= MANY else None
-    if every is not None:
-        differ = [(fit, gain) for fit, gain in alone if gain[0] != every[0]]
-        count = len(alone) - len(differ)
-        message = f"in all {len(levels):,} FOA recordings together, {every[0]}{every[1]} ({count:,} show it alone)"
-        yield finding(fits.collection.path, message, every[2])
-        alone = differ if 2 * count > len(levels) else alone
-    for fit, (what, rival, hint) in alone:
-        yield finding(fit.recording, f"{fit.file}: {what}{rival}", hint)
-
-
-def _gain(unlike: Floats, limit: float) -> tuple[str, str, str] | None:
-    """Return in words which gain explains best what is unlike a sound field, its rival, and what to do.
-
-    None if none does so well. Where all sound comes from one side, two gains may do so nearly as well.
-    """
-    best, *others = np.argsort(unlike[1:], kind="stable").tolist()
-    if unlike[1 + best] >= limit * unlike[0] or 0 < abs(GAINS[best].decibels) < _SMALL:
-        return None
-    what, hint = _gain_explained(*GAINS[best])
-    most = min(limit * unlike[0], _NEARLY * unlike[1 + best])
-    near = [number for number in others if unlike[1 + number] < most and GAINS[number].channel != GAINS[best].channel]
-    rival = next((number for number in near if not 0 < abs(GAINS[number].decibels) < _SMALL), None)
-    return what, "" if rival is None else f" (nearly as likely: {_gain_explained(*GAINS[rival])[0]})", hint
-
-
-def _gain_explained(channel: int, decibels: float) -> tuple[str, str]:
-    """Return a gain in words, and what to do."""
-    name, size = f"channel {channel + 1} ({'WYZX'[channel]})", f"about {abs(decibels):g} dB"
-    if not decibels:
-        what = f"{name} sounds like W: it is as loud as the other three together"
-        return what, "put the channels in order W, Y, Z, X"
-    if channel:
-        side = "louder" if decibels > 0 else "quieter"
-        what = f"{name} is {size} {side} than a sound field permits"
-        return what, "use the original, or undo the gain of the channel"
-    if decibels > 0:
-        return f"Y, Z and X together are {size} quieter than W", "use the original, or undo the gain of W"
-    louder = f"Y, Z and X together are {size} louder than W"
-    if -decibels < _FUMA:
-        return f"{louder}: W of FuMa instead of SN3D?", "multiply W by the square root of 2, or use the original"
-    return f"{louder}: N3D instead of SN3D?", "divide Y, Z and X by the square root of 3, or use the original"
 
 
 DEEP_RULES = (
@@ -741,12 +671,9 @@ DEEP_RULES = (
     front_and_back_exchanged,
     azimuths_rotated,
     channels_exchanged,
-    channels_inverted,
-    other_array,
     labels_shifted,
     labels_of_another_clip,
     labels_fit_badly,
-    foa_gains,
 )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from seldio.changes import BETWEEN_SIDES, Change, turn_of, turned
 from seldio.media.arrays import SIDES, Format
-from seldio.media.intensity import others
+from seldio.media.intensity import XYZ
 from seldio.rules.deep_pieces import Floats, Pieces
 
 #: Requirements of a verdict. Fewest places, pieces (of up to 2 s, at one place) and label frames that are heard:
@@ -46,7 +46,6 @@ class HeardCause:
     kind: str  # ``mirrored``, ``flipped``, ``reversed`` (front and back), ``inverted``, ``order`` or ``rotated``
     what: str  # its description; empty for labels that fit
     hint: str  # what to do
-    reference: int = 0  # the channel that holds W
     penalty: float = 0.0  # how much less likely it is a priori, as a log-likelihood
     channel: str = ""  # the channel of FOA that has the same effect if inverted; empty if there is none
 
@@ -97,8 +96,7 @@ def causes(format: Format) -> tuple[HeardCause, ...]:
             rows.setdefault(turn.astype(np.int8).tobytes(), change)
     fits = np.eye(3, dtype=np.int8).tobytes()
     plain = [_plain(change, format) for turn, change in rows.items() if turn != fits]
-    moved = [_foa_order(change, reference) for reference in (1, 2, 3) for change in rows.values() if format == "foa"]
-    return FITS, *plain, *moved, *(rotation(degrees) for degrees in range(-175, 180, 5) if degrees % 90)
+    return FITS, *plain, *(rotation(degrees) for degrees in range(-175, 180, 5) if degrees % 90)
 
 
 def _plain(change: Change, format: Format) -> HeardCause:
@@ -113,7 +111,7 @@ def _plain(change: Change, format: Format) -> HeardCause:
     if np.array_equal(turn, -np.eye(3)):
         return _opposite(change, format)
     if format == "foa":
-        return _foa_order(change, 0)
+        return _foa_order(change)
     # an order of the capsules, or a turn that no order of them produces
     sides, moved = SIDES.tolist(), (SIDES @ turn.T).tolist()
     if any(side not in sides for side in moved):
@@ -121,7 +119,7 @@ def _plain(change: Change, format: Format) -> HeardCause:
     order = [sides.index(side) for side in moved]
     what = f"channels look as if in the order {', '.join(f'M{capsule + 1}' for capsule in order)}"
     exchanged = sum(place != capsule for place, capsule in enumerate(order))
-    return HeardCause(change, "order", what, "put them in the order M1, M2, M3, M4", 0, 1.0 if exchanged == 2 else 3.0)
+    return HeardCause(change, "order", what, "put them in the order M1, M2, M3, M4", 1.0 if exchanged == 2 else 3.0)
 
 
 def _opposite(change: Change, format: Format) -> HeardCause:
@@ -131,26 +129,26 @@ def _opposite(change: Change, format: Format) -> HeardCause:
     return HeardCause(change, "inverted", what, "use the original, or flip the sign of W")
 
 
-def _foa_order(change: Change, reference: int) -> HeardCause:
-    turn, slots = turn_of(change), others(reference)
+def _foa_order(change: Change) -> HeardCause:
+    turn, slots = turn_of(change), XYZ
     names = ["W"] * 4
     for axis, slot in zip(*np.nonzero(turn), strict=True):
         names[slots[slot]] = ("-" if turn[axis, slot] < 0 else "") + "XYZ"[axis]
     inverted = [name[1:] for name in names if name.startswith("-")]
     if [name.removeprefix("-") for name in names] == ["W", "Y", "Z", "X"]:
         what = f"channels {' and '.join(inverted)} look inverted"
-        return HeardCause(change, "inverted", what, "use the original, or flip their signs", 0, 2.0)
+        return HeardCause(change, "inverted", what, "use the original, or flip their signs", 2.0)
     fuma = names == ["W", "X", "Y", "Z"]
     what = f"channels look as if in the order {', '.join(names)}{' (FuMa)' if fuma else ''}, not W, Y, Z, X (ACN)"
-    penalty = (0.0 if fuma else 1.0) + 4.0 * bool(inverted) + 4.0 * bool(reference)
+    penalty = (0.0 if fuma else 1.0) + 4.0 * bool(inverted)
     hint = "put them in the order W, Y, Z, X (SN3D)" + ("; FuMa also has W 3 dB lower" if fuma else "")
-    return HeardCause(change, "order", what, hint, reference, penalty)
+    return HeardCause(change, "order", what, hint, penalty)
 
 
 def _axes(change: Change) -> HeardCause:
     """Return a turn that no order of channels produces, or that two recordings of a clip share: it is in the labels."""
     what = f"directions look as if their {change.made}"
-    return HeardCause(change, "order", what, "check how the directions were computed", 0, 5.0)
+    return HeardCause(change, "order", what, "check how the directions were computed", 5.0)
 
 
 @lru_cache(maxsize=512)
@@ -158,19 +156,18 @@ def rotation(degrees: int) -> HeardCause:
     """Return what adds the same angle to all azimuths."""
     what = f"azimuths look rotated by {degrees:+d} degrees"
     hint = f"add {-degrees:+d} degrees to each azimuth, or check where the front is"
-    return HeardCause(turned(degrees), "rotated", what, hint, 0, 3.0 if degrees % 90 else 0.0)
+    return HeardCause(turned(degrees), "rotated", what, hint, 3.0 if degrees % 90 else 0.0)
 
 
 # --- the verdict -----------------------------------------------------------------------------------------------
 
 
-def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
-    """Return the cause that explains the pieces, by the channel that is assumed to be W; None if none is clear."""
-    plain = by_reference[0]
+def judge(plain: Pieces, format: Format) -> Verdict | None:
+    """Return the cause that explains the pieces; None if none is clear."""
     if plain.support.sum() < HEARD or plain.frames.sum() < FRAMES:
         return None
     fits = plain.evidence(np.eye(3)[np.newaxis])[0]
-    best, rival, evidence = _best(by_reference, format)
+    best, rival, evidence = _best(plain, format)
     gain = evidence - fits
     if best is FITS or gain.sum() - best.penalty < MARGIN:
         return None
@@ -178,9 +175,9 @@ def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
     if np.quantile(gain[draws].sum(axis=1), 0.01) <= best.penalty:  # it must be large whichever places were sampled
         return None
     turn = best.turn
-    before, after = plain.errors(np.eye(3)), by_reference[best.reference].errors(turn)
+    before, after = plain.errors(np.eye(3)), plain.errors(turn)
     mean_before, mean_after = np.minimum(before, CAP).mean(), np.minimum(after, CAP).mean()
-    places, directions = by_reference[best.reference].heard(turn)
+    places, directions = plain.heard(turn)
     share, middle = np.mean(after <= WITHIN), (float(np.median(before)), float(np.median(after)))
     if share < FIT or mean_before < max(mean_after + GAIN, FACTOR * mean_after):
         return None
@@ -197,22 +194,18 @@ def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
     return Verdict(best, rival, plain.events, len(places), *middle, sure)
 
 
-def _best(by_reference: Mapping[int, Pieces], format: Format) -> tuple[HeardCause, HeardCause | None, Floats]:
+def _best(pieces: Pieces, format: Format) -> tuple[HeardCause, HeardCause | None, Floats]:
     """Return the most likely cause, one that is nearly as likely and of another kind, and the evidence by place."""
-    possible = [cause for cause in causes(format) if cause.reference in by_reference]
-    scores, rows = np.zeros(len(possible)), [np.zeros(0)] * len(possible)
-    for reference, pieces in by_reference.items():
-        numbers = [number for number, cause in enumerate(possible) if cause.reference == reference]
-        evidences = pieces.evidence(np.array([possible[number].turn for number in numbers]))
-        for number, row in zip(numbers, evidences, strict=True):
-            rows[number], scores[number] = row, row.sum() - possible[number].penalty
+    possible = causes(format)
+    rows = pieces.evidence(np.array([cause.turn for cause in possible]))
+    scores = rows.sum(axis=1) - np.array([cause.penalty for cause in possible])
     first = int(np.argmax(scores))
     best, evidence = possible[first], rows[first]
     if best.kind == "rotated" and best.penalty:
         # to the degree; labels that fit, if it is small
         middle = round(float(np.degrees(np.arctan2(best.turn[1, 0], best.turn[0, 0]))))
         angles = [(degrees + 180) % 360 - 180 for degrees in range(middle - 4, middle + 5)]
-        evidences = by_reference[0].evidence(np.array([rotation(degrees).turn for degrees in angles]))
+        evidences = pieces.evidence(np.array([rotation(degrees).turn for degrees in angles]))
         finest = int(np.argmax(evidences.sum(axis=1)))
         best, evidence = rotation(angles[finest]), evidences[finest]
         best = FITS if abs(angles[finest]) < SMALLEST else best
@@ -220,6 +213,6 @@ def _best(by_reference: Mapping[int, Pieces], format: Format) -> tuple[HeardCaus
     for other in (possible[number] for number in near if number != first):
         cosine = (np.trace(best.turn.T @ other.turn) - 1) / 2
         few_degrees = cosine > np.cos(np.radians(16))
-        if not (few_degrees and (best.reference, best.kind) == (other.reference, other.kind)):
+        if not (few_degrees and best.kind == other.kind):
             return best, other, evidence
     return best, None, evidence

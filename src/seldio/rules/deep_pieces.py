@@ -176,15 +176,10 @@ def likelihood(cosine: Floats) -> Floats:
     return np.asarray(np.log((1 - _ASTRAY) * peak * (near.mean(axis=-1) if near.ndim > 1 else near) + _ASTRAY))
 
 
-def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces]:
-    """Return pieces of what is heard alone, by the channel that is assumed to be W, each with the measured directions.
-
-    Directions of the audio, shape (label frames, 3), are as long as they are direct.
-    """
-    lengths = {reference: np.linalg.norm(directions, axis=1) for reference, directions in sound.items()}
-    count = min(len(labels), *map(len, sound.values()))
-    loudest = np.max(list(lengths.values()), axis=0)[:count]
-    direct = loudest > DIRECT
+def pieces(labels: LabelFrames, directions: Floats) -> Pieces:
+    """Return pieces of what is heard alone; *directions* (label frames, 3) are as long as they are direct."""
+    lengths, count = np.linalg.norm(directions, axis=1), min(len(labels), len(directions))
+    direct = lengths[:count] > DIRECT
     frame = np.flatnonzero(labels.alone[:count] & direct)
     cell = places(labels.direction[frame])
     keys, piece, sizes = np.unique(np.stack((cell, frame // BLOCK)), axis=1, return_inverse=True, return_counts=True)
@@ -197,7 +192,7 @@ def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces
 
     # label frames with several directions, of which one is heard clearly; some of them, where there are many
     clear = np.flatnonzero(labels.crowd < count)
-    clear = clear[loudest[labels.crowd[clear]] > _CLEARLY]
+    clear = clear[lengths[labels.crowd[clear]] > _CLEARLY]
     chosen = clear[np.linspace(0, len(clear) - 1, min(len(clear), _CROWDS)).astype(np.int64)]
     crowd, among = labels.crowd[chosen], labels.among[chosen]
     cells = np.concatenate(
@@ -207,19 +202,16 @@ def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces
     frames = np.concatenate((sizes, np.ones(len(crowd), np.int64)))
     place = np.unique(np.sort(cells, axis=1), axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(place, kind="stable")
-    by_reference = {}
-    for reference, directions in sound.items():
-        # the mean of u vᵀ in each piece, weighted by the length of the measured directions
-        total = np.zeros((len(sizes), 3, 3))
-        np.add.at(total, piece, labels.direction[frame][:, :, np.newaxis] * directions[frame][:, np.newaxis])
-        weight = np.bincount(piece, lengths[reference][frame], len(sizes))
-        total /= np.maximum(weight, 1e-9)[:, np.newaxis, np.newaxis]
-        single = np.repeat(total[:, np.newaxis], _CROWD, axis=1)
-        unit = directions[crowd] / np.maximum(lengths[reference][crowd], 1e-9)[:, np.newaxis]
-        several = among[:, :, :, np.newaxis] * unit[:, np.newaxis, np.newaxis, :]
-        agreement = np.concatenate((single, several))[order].astype(np.float32)
-        by_reference[reference] = Pieces(agreement, place[order], cells[order], frames[order], middles[order], events)
-    return by_reference
+    # the mean of u vᵀ in each piece, weighted by the length of the measured directions
+    total = np.zeros((len(sizes), 3, 3))
+    np.add.at(total, piece, labels.direction[frame][:, :, np.newaxis] * directions[frame][:, np.newaxis])
+    weight = np.bincount(piece, lengths[frame], len(sizes))
+    total /= np.maximum(weight, 1e-9)[:, np.newaxis, np.newaxis]
+    single = np.repeat(total[:, np.newaxis], _CROWD, axis=1)
+    unit = directions[crowd] / np.maximum(lengths[crowd], 1e-9)[:, np.newaxis]
+    several = among[:, :, :, np.newaxis] * unit[:, np.newaxis, np.newaxis, :]
+    agreement = np.concatenate((single, several))[order].astype(np.float32)
+    return Pieces(agreement, place[order], cells[order], frames[order], middles[order], events)
 
 
 def runs(frame: Ints, event: Ints) -> Ints:

@@ -1,22 +1,20 @@
 """HUB: what the Hugging Face Hub rejects or cannot show, found before anything is uploaded.
 
-Numbers of files (HUB1), splits and configurations as defined by the card (HUB3), and the YAML values at the top of the
-card (HUB6).
+Numbers of files (HUB1), and the YAML values at the top of the card (HUB6).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from seldio.files import Entry
 from seldio.files.names import suffix_of
-from seldio.findings import Finding
-from seldio.text import listed, plural, printable
+from seldio.findings import Finding, Severity
+from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.rules.collection import MakeFinding
@@ -35,14 +33,6 @@ def kind_of(name: str) -> str:
 
 
 @dataclasses.dataclass(frozen=True)
-class Config:
-    """One configuration of a card: the file patterns of each split."""
-
-    name: str
-    splits: Mapping[str, tuple[str, ...]]
-
-
-@dataclasses.dataclass(frozen=True)
 class HubFolder:
     """The files to be uploaded."""
 
@@ -55,38 +45,6 @@ class HubFolder:
         """All files by name."""
         return {entry.name: entry for entry in self.files}
 
-    @cached_property
-    def configs(self) -> tuple[Config, ...]:
-        """The configurations of the card, in any of the allowed notations of ``data_files``."""
-        records = (self.card or {}).get("configs")
-        configs = []
-        for record in records if isinstance(records, list) else ():
-            if not isinstance(record, dict):
-                continue
-            folder, files = record.get("data_dir"), record.get("data_files")
-            above = f"{folder.strip('/')}/" if isinstance(folder, str) and folder.strip("./") else ""
-            rows: list[Any] = files if isinstance(files, list) else [files]
-            if isinstance(files, dict):
-                rows = [{"split": split, "path": path} for split, path in files.items()]
-            splits: dict[str, tuple[str, ...]] = {}
-            if rows and all(isinstance(row, str) for row in rows):
-                splits["train"], rows = tuple(above + row for row in rows), []
-            for row in rows:
-                if isinstance(row, dict):
-                    paths = row.get("path", [])
-                    paths = [paths] if isinstance(paths, str) else paths
-                    name = str(row.get("split", "train"))
-                    splits[name] = tuple(above + str(path).removeprefix("./") for path in paths)
-            configs.append(Config(str(record.get("config_name", "default")), splits))
-        return tuple(configs)
-
-    def matching(self, pattern: str) -> list[Entry]:
-        """Return the files that match a pattern of the card, except for the card and similar files."""
-        if pattern in self.names:
-            return [self.names[pattern]]
-        fits = glob_pattern(pattern)
-        return [entry for entry in self.files if fits.fullmatch(entry.name) and entry.name not in ASIDE]
-
     @property
     def card_path(self) -> str:
         """The card as shown to people."""
@@ -95,14 +53,6 @@ class HubFolder:
 
 #: Files about the dataset, never part of a split.
 ASIDE = frozenset({"README.md", "croissant.json", ".gitattributes"})
-
-
-@cache
-def glob_pattern(pattern: str) -> re.Pattern[str]:
-    """Return a pattern as the Hub reads it: ``*`` stays within a folder, ``**`` does not."""
-    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", pattern)
-    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(wild.get(part) or (part if part[:1] == "[" else re.escape(part)) for part in parts))
 
 
 # --- rules -------------------------------------------------------------------------------------------------
@@ -116,11 +66,10 @@ def hub_folder_files(folder: HubFolder, finding: MakeFinding) -> Iterator[Findin
         if count > MOST_IN_FOLDER:
             where = printable(name) or "the top folder"
             yield finding(folder.path, f"{count:,} files in {where}; the Hub allows {MOST_IN_FOLDER:,} per folder")
-
-
-def hub_repository_files(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
     if len(folder.files) > MOST_FILES:
-        yield finding(folder.path, f"{len(folder.files):,} files; the Hub recommends fewer than {MOST_FILES:,}")
+        message = f"{len(folder.files):,} files; the Hub recommends fewer than {MOST_FILES:,}"
+        hint = "--as parquet embeds them in a few large files"
+        yield dataclasses.replace(finding(folder.path, message, hint), severity=Severity.WARNING)
 
 
 def hub_card_unreadable(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
@@ -133,18 +82,8 @@ def hub_no_license(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]
         yield finding(folder.card_path, "no licence: nobody may use the data")
 
 
-def hub_pattern_without_files(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
-    patterns = ((config.name, split, paths) for config in folder.configs for split, paths in config.splits.items())
-    for name, split, paths in patterns:
-        if missing := [path for path in paths if not folder.matching(path)]:
-            what = f"{plural(len(missing), 'pattern')} of configuration {printable(name)}, split {printable(split)}"
-            yield finding(folder.card_path, f"no file matches {what}: {listed(missing)}")
-
-
 HUB_RULES = (
     hub_folder_files,
-    hub_repository_files,
     hub_card_unreadable,
     hub_no_license,
-    hub_pattern_without_files,
 )

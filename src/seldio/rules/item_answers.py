@@ -1,8 +1,8 @@
 """QAI: whether the parts of an SO-Bench question agree with each other, task by task.
 
-An answer in words is read as the scorer reads a prediction without a judge (:mod:`seldio.answers.extract`): whatever
-a text does not state for certain is left alone. Nearly all answers agree, so the usual sentences are recognised first,
-and only the others are read in full.
+The numbers of an answer in words are read as the scorer reads a prediction without a judge
+(:mod:`seldio.answers.extract`), where they are not those of the meta: what a text does not state for certain is left
+alone.
 """
 
 from __future__ import annotations
@@ -10,17 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from seldio.findings import Finding
 from seldio.rules.collection import MakeFinding
 from seldio.rules.item_table import ItemTable
-from seldio.tasks.names import name_of
-from seldio.tasks.specs import PUBLISHED, SOURCE_TASKS
+from seldio.tasks.specs import PUBLISHED
 from seldio.text import clipped, listed
-
-if TYPE_CHECKING:
-    from seldio.answers.extract import Names
 
 #: The key of ``answer_meta`` that a task is scored by, and the field of a judgement with the same of a prediction.
 TRUTHS = {task.name: (task.truth, task.field) for task in PUBLISHED.values() if task.truth and task.field}
@@ -28,7 +24,10 @@ TRUTHS = {task.name: (task.truth, task.field) for task in PUBLISHED.values() if 
 _SINGLE = ("azimuth_deg", "elevation_deg", "distance_m", "onset_time", "active_count")
 _DECIMALS = re.compile(r"\d\.(\d+)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-#: Words that may change the sign of a number.
+#: The decimal comma of Russian answers.
+_COMMA = re.compile(r"(?<=\d),(?=\d)")
+#: Tasks whose numbers have a sign, and words that may change it.
+_SIGNED = ("estimate_azimuth", "estimate_elevation")
 _TURNED = re.compile(r"(?i)left|right|clockwise|minus|negative|below|beneath|under|down|lower")
 
 
@@ -156,107 +155,40 @@ def answer_contradicts_truth(table: ItemTable, finding: MakeFinding) -> Iterator
         if answer and beginnings and beginnings.isdisjoint(_beginnings(answer)):
             message = f"the answer is {clipped(answer, 60)}, but its key words are {clipped(', '.join(words), 60)}"
             yield finding(row, "answer_meta", message, "write words of the answer")
-    asked = table.distinct(*_FIELDS)[0] if table.home == "so-bench" else ()
-    texts = {
-        (task, None if canonical else answer, canonical)
-        for task, _, answer, canonical, _ in asked
-        if task in PUBLISHED and (answer or "").strip()
-    }
-    if texts:
-        from seldio.answers.extract import Names, names_in
-
-        words = _AnswersInWords(Names(sorted({name for each in texts for name in names_in(*each)})))
-        for row, truth in _judged(table, words.contradicted):
-            message = f"the answer says {clipped(table.value(row, 'answer'), 90)}, but {truth}"
-            yield finding(row, "answer", message, "write both from the same value")
+    for row, truth in _judged(table, _contradicted_in_words):
+        message = f"the answer says {clipped(table.value(row, 'answer'), 90)}, but {truth}"
+        yield finding(row, "answer", message, "write both from the same value")
 
 
 def _beginnings(text: str) -> set[str]:
     return {word[:3] for word in re.findall(r"\w{3,}", text.lower())}
 
 
-class _AnswersInWords:
-    """Answers in words that contradict their questions; *names* are those of the right answers."""
+def _contradicted_in_words(asked: _Asked) -> str | None:
+    """Return the truth, where the answer in words certainly has another number or motion; None where it does not."""
+    task, answer, canonical, truth = str(asked.task), asked.answer or "", asked.canonical, asked.truth
+    if task == "classify_motion":
+        said, right = _motion(answer), _motion(canonical or "")
+        return f"the canonical answer is {clipped(str(canonical))}" if said and right and said != right else None
+    if not truth or not answer.strip() or task == "spatial_temporal" or _contradicted(canonical, asked.numbers):
+        return None
+    if {*truth} <= {*_numbers(_COMMA.sub(".", answer))} and (task not in _SIGNED or not _TURNED.search(answer)):
+        return None  # most of them, and reading takes time
+    from seldio.answers.extract import AnsweredQuestion, Names, extract
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
-        self._sure: dict[tuple[str, str, str], bool] = {}
-        self._plain: dict[tuple[str, str], bool] = {}
-
-    def contradicted(self, asked: _Asked) -> str | None:
-        """Return the truth, where the answer in words certainly says something else; None where it does not."""
-        task, question, answer, canonical = str(asked.task), asked.question, asked.answer or "", asked.canonical
-        truth = asked.truth
-        if not answer.strip():
-            return None
-        if task == "speech_content":
-            from seldio.answers.matching import transcribed
-
-            quoted = f'"{canonical}"' in answer and answer.count('"') == 2
-            if not canonical or not canonical.strip() or quoted or transcribed(canonical, answer).best.rate <= 0.5:
-                return None
-            return _right(canonical)
-        if task in TRUTHS and task != "spatial_temporal":
-            numbers = _numbers(answer)
-            if truth and {*truth} <= {*numbers} and not _TURNED.search(answer):
-                return None  # most of them, and reading takes time
-            if truth == numbers and "#" not in answer:
-                frame = _NUMBER.sub(lambda number: "#.#" if "." in number[0] else "#", answer)
-                if self._as_written(task, frame):
-                    return None
-        elif canonical is not None and answer == canonical and task not in TRUTHS:
-            return None
-        elif canonical is not None and task in SOURCE_TASKS and not _ODD.search(answer):
-            name = canonical.partition(" from ")[0] if task == "detect_source" else canonical
-            if any(self._names(answer, called) for called in _called(name.strip('"'))):
-                return None
-        verdict = self._read(task, question, answer, canonical)
-        if verdict is None:
-            return None
-        said = verdict["prediction"][TRUTHS[task][1]] if truth and not _contradicted(canonical, asked.numbers) else None
-        if said is not None and _is_other(task, answer, truth, said):
-            return f"the meta has {', '.join(f'{value:g}' for value in truth)}"
-        semantic = verdict["semantic"]
-        matches = [semantic[name] for name in ("relation_match", "direction_match", "motion_match")]
-        wrong = semantic["source_match_level"] == "wrong" or any(match is False for match in matches)
-        return _right(canonical) if wrong and canonical is not None else None
-
-    def _read(self, task: str, question: str, answer: str, canonical: str | None) -> dict[str, Any] | None:
-        from seldio.answers.extract import AnsweredQuestion, extract
-
-        return extract(AnsweredQuestion("", task, question, answer, canonical, {}, answer), self.names)
-
-    def _as_written(self, task: str, frame: str) -> bool:
-        """Return whether numbers in the places of ``#`` are read as written: then all are, in the same words."""
-        if (task, frame) not in self._plain:
-            values = [7 + place + len(mask) / 4 for place, mask in enumerate(_MASK.findall(frame))]
-            texts = iter(f"{value:g}" for value in values)
-            verdict = self._read(task, "", _MASK.sub(lambda _: next(texts), frame), None)
-            said = verdict["prediction"][TRUTHS[task][1]] if verdict is not None else None
-            self._plain[task, frame] = (said if isinstance(said, list) else [said]) == values
-        return self._plain[task, frame]
-
-    def _names(self, answer: str, name: str) -> bool:
-        """Return whether an answer certainly contains a name, and not as a part of another name."""
-        low, wanted = answer.lower(), name.lower()
-        start = low.find(wanted)
-        before, after = low[:start].rstrip(_BETWEEN), low[start + len(wanted) :].lstrip(_BETWEEN)
-        if start < 0 or len(before) == start > 0 or (after and len(before + wanted + after) == len(low)):
-            return False
-        key = (" ".join(before.split()[-2:]), wanted, after.split(" ", 1)[0])
-        if key not in self._sure:
-            self._sure[key] = self.names.sure(*key)
-        return self._sure[key]
+    question = AnsweredQuestion("", task, asked.question, answer, canonical, {}, answer)
+    verdict = extract(question, Names(()))
+    said = verdict["prediction"][TRUTHS[task][1]] if verdict is not None else None
+    if said is None or not _is_other(task, answer, truth, said):
+        return None
+    return f"the meta has {', '.join(f'{value:g}' for value in truth)}"
 
 
 @lru_cache(maxsize=4096)
-def _called(name: str) -> tuple[str, ...]:
-    """Return a name, and what people call the class."""
-    return tuple(dict.fromkeys((name, name_of(name).spoken.strip('"'))))
+def _motion(text: str) -> str | None:
+    from seldio.answers.measures import motion
 
-
-def _right(canonical: str | None) -> str:
-    return f"the canonical answer is {clipped(str(canonical))}"
+    return motion(_plainly(text))
 
 
 def _is_other(task: str, answer: str, truth: list[float], read: Any) -> bool:
@@ -269,17 +201,6 @@ def _is_other(task: str, answer: str, truth: list[float], read: Any) -> bool:
     if task == "estimate_azimuth":
         errors = [min(error % 360.0, -error % 360.0) for error in errors]
     return max(errors) > (0.5 if task == "count_sources" else 1.01 * 10.0**-digits)
-
-
-_MASK = re.compile(r"#((?:\.#)?)")
-
-
-#: What makes a sentence unusual: signs and words that may change its meaning.
-_ODD = re.compile(
-    r"(?i)[^a-z0-9 ,.\"-]|not|think|answer|boxed|rather|instead|neither|never|without|except|whether|opposite"
-)
-#: What separates words, in sentences that are not odd.
-_BETWEEN = ' ,."-'
 
 
 SPATIAL_RULES = (meta_contradicts_answer, missing_truth, impossible_canonical_answer, answer_contradicts_truth)

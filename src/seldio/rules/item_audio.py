@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,6 @@ from seldio.rules import Check
 from seldio.rules.collection import MANY, MakeFinding, probed
 from seldio.rules.item_table import ItemTable
 from seldio.schema.arrays import pc
-from seldio.tasks.specs import PUBLISHED
 from seldio.text import clipped, plural, printable
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
 Find = Callable[[str], "Entry | None"]
 #: What the recordings of a benchmark have in common, see :attr:`seldio.benchmarks.Benchmark.recordings`.
 Expected = Mapping[str, Any]
-#: What is wrong with a recording, by its header, in words that follow its name.
-Fault = Callable[["NamedRecording", "Probe", Expected], "str | None"]
+#: What is wrong with a recording, by its header, in words that follow its name, and what to do.
+Faults = Iterator[tuple[str, str]]
 #: Seconds by which a time may be past the end: the last label frame may be partial.
 SLACK = 0.1
 
@@ -80,25 +79,24 @@ class Audio:
         return [(recording, probe) for recording, probe in opened if probe is not None and probe.frames]
 
 
-def _by_header(hint: str, together: bool = False) -> Callable[[Fault], Check]:
-    """Make a rule of what is wrong with recordings; *together*: one finding if all of them have the same fault."""
+def _by_header(faults: Callable[[NamedRecording, Probe, Expected], Faults]) -> Check:
+    """Make a rule of what is wrong with recordings; a fault that all of them have is one finding."""
 
-    def made(fault: Fault) -> Check:
-        def check(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
-            judged = ((recording, fault(recording, probe, audio.expected)) for recording, probe in audio.readable)
-            faults = [(recording, wrong) for recording, wrong in judged if wrong]
-            every = together and len(faults) == len(audio.readable) >= MANY
-            shared = every and len({wrong for _, wrong in faults}) == 1
-            for recording, wrong in faults[:1] if shared else faults:
+    @wraps(faults)
+    def check(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
+        by_fault: dict[tuple[str, str], list[NamedRecording]] = {}
+        for recording, probe in audio.readable:
+            for fault in faults(recording, probe, audio.expected):
+                by_fault.setdefault(fault, []).append(recording)
+        for (wrong, hint), recordings in by_fault.items():
+            shared = len(recordings) == len(audio.readable) >= MANY
+            for recording in recordings[:1] if shared else recordings:
                 message, them = f"{clipped(recording.path)} {wrong}", "it"
                 if shared:
-                    message, them = f"all {len(faults):,} recordings {wrong.replace('has', 'have', 1)}", "them"
+                    message, them = f"all {len(recordings):,} recordings {wrong.replace('has', 'have', 1)}", "them"
                 yield finding(recording.row, "audio", message, hint.format(them), recording.number)
 
-        check.__name__ = fault.__name__
-        return check
-
-    return made
+    return check
 
 
 def audio_missing(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
@@ -114,87 +112,36 @@ def audio_unreadable(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
         if fault is not None or (probe is not None and not probe.frames):
             why = f"cannot be read as audio: {printable(fault)}" if fault is not None else "has no samples"
             yield finding(recording.row, "audio", f"{clipped(recording.path)} {why}", None, recording.number)
+        elif probe is not None and probe.cut_off:
+            message = f"{clipped(recording.path)} ends at {probe.seconds:.3f} s: {probe.cut_off}"
+            yield finding(recording.row, "audio", message, None, recording.number)
 
 
-@_by_header("download it again")
-def audio_cut_off(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
-    return f"ends at {probe.seconds:.3f} s: {probe.cut_off}" if probe.cut_off else None
+@_by_header
+def audio_rate(recording: NamedRecording, probe: Probe, expected: Expected) -> Faults:
+    rate, channels = expected.get("rate", probe.rate), expected.get("channels", probe.channels)
+    if probe.rate not in (rate, expected.get("known", {}).get(recording.path)):
+        wrong = f"has a rate of {probe.rate:,} Hz, but the benchmark's recordings are at {rate:,} Hz"
+        yield wrong, "resample {}"
+    if probe.channels != channels:
+        count, usual = plural(probe.channels, "channel"), plural(channels, "channel")
+        yield f"has {count}, but the benchmark's recordings have {usual}", "use the original of {}"
 
 
-@_by_header("resample {}", together=True)
-def audio_rate(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:
-    wanted = expected.get("rate")
-    if wanted is None or probe.rate in (wanted, expected.get("known", {}).get(recording.path)):
-        return None
-    return f"has a rate of {probe.rate:,} Hz, but the benchmark's recordings are at {wanted:,} Hz"
-
-
-@_by_header("use the original of {}", together=True)
-def audio_channels(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
-    wanted = expected.get("channels")
-    if wanted is None or probe.channels == wanted:
-        return None
-    return f"has {plural(probe.channels, 'channel')}, but the benchmark's recordings have {plural(wanted, 'channel')}"
-
-
-@_by_header("cut it into clips")
-def audio_too_long(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
-    most = expected.get("heard", math.inf)
-    return f"lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s" if probe.seconds > most else None
-
-
-@_by_header("cut it, or download it again")
-def audio_of_another_length(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:
-    least, most = expected.get("seconds", (0.0, math.inf))
-    if not recording.ours or least - SLACK <= probe.seconds <= most + SLACK:
-        return None
-    return f"lasts {probe.seconds:.1f} s, but recordings of the benchmark last {least:g} to {most:g} s"
-
-
-@_by_header("resample it when loading")
-def audio_known_oddity(recording: NamedRecording, probe: Probe, expected: Expected) -> str | None:
-    usual = expected.get("rate")
-    if probe.rate == usual or expected.get("known", {}).get(recording.path) != probe.rate:
-        return None
-    return f"is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
+@_by_header
+def audio_too_long(recording: NamedRecording, probe: Probe, expected: Expected) -> Faults:
+    most, (least, longest) = expected.get("heard", math.inf), expected.get("seconds", (0.0, math.inf))
+    length = f"lasts {probe.seconds:.1f} s"
+    if probe.seconds > most:
+        yield f"{length}, but models hear only the first {most:g} s", "cut it into clips"
+    if recording.ours and not least - SLACK <= probe.seconds <= longest + SLACK:
+        wrong = f"{length}, but recordings of the benchmark last {least:g} to {longest:g} s"
+        yield wrong, "cut it, or download it again"
 
 
 def audio_not_checked(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     if audio.missing and not audio.recordings:
         yield finding(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
-
-
-_HEARER = r"(you|the listener|the microphone)"
-#: Words of questions that ask for directions or distances and nothing else.
-_SPATIAL_WORDS = (
-    r"(?i)\b(azimuth|elevation|(which|what) direction|direction of arrival|how far|(to|on|from) (the|your|its) "
-    r"(left|right)|(left|right)[- ](hand )?(side|channel|ear)|left or right|right or left|clockwise|"
-    rf"(in front of|behind) {_HEARER})\b"
-)
-
-
-def direction_of_one_channel(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
-    mono = {recording.path for recording, probe in audio.readable if probe.channels == 1}
-    if not mono or audio.expected.get("channels") is not None:
-        return
-    # the questions that take directions or distances: by their task, their truth or their words
-    table, paths = audio.table.table, audio.table.paths
-    tasks = pa.array([task.name for task in PUBLISHED.values() if task.spatial])
-    spatial = pc.fill_null(pc.is_in(table["task"], value_set=tasks), False)
-    metas = table["answer_meta"].combine_chunks()
-    for name in ("azimuth_deg", "elevation_deg", "distance_m"):
-        spatial = pc.or_(spatial, pc.is_valid(pc.struct_field(metas, name)))
-    words = pc.fill_null(pc.match_substring_regex(table["question"], _SPATIAL_WORDS), False)
-    asked = pc.or_(spatial, words).to_numpy(zero_copy_only=False)
-    rows: dict[str, int] = {}
-    for number, row in zip(paths.name.tolist(), paths.row.tolist(), strict=True):
-        path = paths.names[number].removeprefix("./")
-        if asked[row] and path in mono:
-            rows.setdefault(path, row)
-    for path, row in [*rows.items()][:1]:
-        more = f", and {plural(len(rows) - 1, 'other recording')}" if len(rows) > 1 else ""
-        message = f"{clipped(path)} has 1 channel, but the question takes a direction or distance to answer{more}"
-        yield finding(row, "audio", message)
 
 
 def time_outside_audio(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
@@ -242,13 +189,8 @@ def _seconds(value: object) -> float | None:
 RECORDING_RULES = (
     audio_missing,
     audio_unreadable,
-    audio_cut_off,
     audio_rate,
-    audio_channels,
     audio_too_long,
-    audio_of_another_length,
-    audio_known_oddity,
     audio_not_checked,
-    direction_of_one_channel,
     time_outside_audio,
 )

@@ -104,13 +104,9 @@ def empty_question(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
 
 
 def no_answer(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    public = table.home in (*PUBLIC, "jasco")
-    for row in rows_where(table.blank("answer")) if public else ():
-        yield finding(row, "answer", f"the question {table.cell(row, 'id')} has no answer")
-
-
-def answer_missing_among_others(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    if table.home in (*PUBLIC, "jasco"):  # of which QAI112 tells each
+    if table.home in (*PUBLIC, "jasco"):
+        for row in rows_where(table.blank("answer")):
+            yield finding(row, "answer", f"the question {table.cell(row, 'id')} has no answer")
         return
     missing = rows_where(pc.and_(table.blank("answer"), table.blank("canonical_answer")))
     if missing and 2 * len(missing) < len(table):
@@ -118,7 +114,7 @@ def answer_missing_among_others(table: ItemTable, finding: MakeFinding) -> Itera
         has = "has" if len(missing) == 1 else "have"
         message = f"{len(missing):,} of {len(table):,} questions {has} no answer, while the others do: "
         message += listed([clipped(id, 40) for id in ids], 3)
-        yield finding(missing[0], "answer", message)
+        yield finding(missing[0], "answer", message, "write the answer, or leave the question out")
 
 
 def same_question_twice(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
@@ -137,23 +133,6 @@ def same_question_twice(table: ItemTable, finding: MakeFinding) -> Iterator[Find
 
     if len(rows):
         yield finding(rows, "question", message)
-
-
-def english_question(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    russian = pc.equal(table.column("language"), "ru")
-    if not pc.any(russian).as_py():
-        return
-    for row in rows_where(pc.and_(russian, pc.match_substring_regex(table.column("question"), _ENGLISH))):
-        question = table.value(row, "question")
-        latin, other = len(_LATIN.findall(question)), len(_CYRILLIC.findall(question))
-        if latin > 4 * other:
-            message = f"the question is in English ({latin / (latin + other):.0%} of its letters are Latin)"
-            yield finding(row, "question", message)
-
-
-#: What English questions have and names of classes do not.
-_ENGLISH = r"(?i)\b(?:what|which|who|whose|where|when|why|how|is|are|was|were|do|does|did|can)\b"
-_LATIN, _CYRILLIC = re.compile("[A-Za-z]"), re.compile("[\u0400-\u04ff]")
 
 
 def audio_id_of_another(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
@@ -187,9 +166,7 @@ QUESTION_RULES = (
     times_of_item,
     empty_question,
     no_answer,
-    answer_missing_among_others,
     same_question_twice,
-    english_question,
     audio_id_of_another,
 )
 PREDICTION_RULES = (repeated_prediction, empty_prediction)
@@ -306,6 +283,9 @@ def homoglyph_letter(table: ItemTable, finding: MakeFinding) -> Iterator[Finding
             for row in rows_where(pc.equal(instructions.indices, number)):
                 message = f"the instruction labels an option with {_named(letter)}"
                 yield finding(row, "instruction", message, f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")
+    for row, letter in _in_instruction(table, lambda text, _: "".join(map("".join, _NAMED.findall(text)[:1])) or None):
+        message = f"the instruction labels an option with {_named(letter)}, but answers are Latin"
+        yield finding(row, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
 
 
 def no_options(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
@@ -353,12 +333,6 @@ def _fields(instruction: str) -> list[str] | None:
         return None
 
 
-def cyrillic_option_letter(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    for row, letter in _in_instruction(table, lambda text, _: "".join(map("".join, _NAMED.findall(text)[:1])) or None):
-        message = f"the instruction labels an option with a {unicodedata.name(letter).title()}, but answers are Latin"
-        yield finding(row, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
-
-
 def options_of_instruction(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, message in _in_instruction(table, _of_other_options):
         yield finding(row, "instruction", message)
@@ -374,6 +348,8 @@ def _of_other_options(instruction: str, options: Sequence[str] | None) -> str | 
 
 
 def instruction_placeholders(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
+    for row, message in _in_instruction(table, _literal):
+        yield finding(row, "instruction", message, "write {{ and }}")
     for number, instruction in _in_instruction(table, lambda text, _: text):
         fields, audio = _fields(instruction), table.value(number, "audio")
         further = table.extra(number).get("inputs")
@@ -390,18 +366,13 @@ def instruction_placeholders(table: ItemTable, finding: MakeFinding) -> Iterator
             yield finding(number, "instruction", message, "add it")
 
 
-def literal_braces(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    for row, message in _in_instruction(table, _literal):
-        yield finding(row, "instruction", message)
-
-
 def _literal(instruction: str, options: object) -> str | None:  # noqa: ARG001
     fields = _fields(instruction)
     fine = fields is not None and all(name.isidentifier() for name in fields)
     return None if fine else "braces in the instruction that are not a placeholder"
 
 
-INSTRUCTION_RULES = (cyrillic_option_letter, options_of_instruction, instruction_placeholders, literal_braces)
+INSTRUCTION_RULES = (options_of_instruction, instruction_placeholders)
 
 
 # --- questions of a benchmark: how many, of which tasks, with which values and options --------------
@@ -495,18 +466,12 @@ def _plain(text: str) -> str:
     return re.sub(r"[\W_]", "", text.lower())
 
 
-def unknown_task(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    benchmark = find(table.home)
-    if benchmark is not None and benchmark.tasks:
-        field = FieldValues(name="task", values=(*benchmark.tasks,), column="task", needed=True)
-        yield from _strange(benchmark, field, table, finding)
-
-
 def value_of_another_benchmark(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    benchmark = find(table.home)
-    if benchmark is not None:
-        for field in benchmark.fields:
-            yield from _strange(benchmark, field, table, finding)
+    if (benchmark := find(table.home)) is None:
+        return
+    tasks = FieldValues(name="task", values=(*benchmark.tasks,), column="task", needed=True)
+    for field in (*([tasks] if benchmark.tasks else []), *benchmark.fields):
+        yield from _strange(benchmark, field, table, finding)
 
 
 def _strange(benchmark: Benchmark, field: FieldValues, table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
@@ -569,7 +534,6 @@ def _options(task: Mapping[str, Any], options: Sequence[str]) -> str | None:
 BENCHMARK_RULES = (
     not_the_whole_benchmark,
     subset_of_a_benchmark,
-    unknown_task,
     value_of_another_benchmark,
     field_of_another_task,
 )

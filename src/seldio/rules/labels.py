@@ -116,16 +116,18 @@ def no_direction(x: Values, y: Values, z: Values) -> Bools:
     return np.asarray((x == 0) & (y == 0) & (z == 0))
 
 
-def vector_length(x: Values, y: Values, z: Values, length: Values, headed: bool) -> Bools:
-    return (length > LONGEST_VECTOR) & (not headed)
-
-
-def long_vector(x: Values, y: Values, z: Values, length: Values, labels: Labels) -> Iterator[RowFault]:
+def vector_length(x: Values, y: Values, z: Values, length: Values, labels: Labels) -> Iterator[RowFault]:
+    if labels.headed:
+        return
+    for row in labels.where("x", length > LONGEST_VECTOR):
+        yield RowFault(row, "x")
     wrong = (length > LONGEST_ACTIVITY) & (length <= LONGEST_VECTOR)
-    for file in () if labels.headed or not wrong.any() else np.flatnonzero(labels.count(wrong)).tolist():
+    for file in np.flatnonzero(labels.count(wrong)).tolist() if wrong.any() else ():
         row, marked = labels.first_row(file, wrong), wrong[labels.rows_of(file)]
-        peak = length[labels.rows_of(file)][marked].max()
-        yield RowFault(row, "x", {"peak": peak, "rows": plural(int(marked.sum()), "row")})
+        peak, rows = length[labels.rows_of(file)][marked].max(), plural(int(marked.sum()), "row")
+        message = f"the vector has length {length[row]:.2f}, with up to {peak:.2f} in {rows} of the file: activities "
+        hint = "the longest vector of real outputs has length 1.61"
+        yield RowFault(row, "x", message=f"{message}are near 1", hint=hint, severity=Severity.WARNING)
 
 
 def map_range(segmentation: pa.Array, labels: Labels) -> Iterator[RowFault]:
@@ -142,20 +144,16 @@ def map_range(segmentation: pa.Array, labels: Labels) -> Iterator[RowFault]:
         yield RowFault(row, "segmentation", {"right": x, "down": y, "width": PANORAMA[0], "height": PANORAMA[1]})
 
 
-def nan_in_table(labels: Labels) -> Iterator[RowFault]:
+def missing_direction(labels: Labels) -> Iterator[RowFault]:
     table = labels.reading.table
     for field in table.column_names if labels.format.role == "table" else ():
         if pa.types.is_floating(table.schema.field(field).type):
+            hint = "leave it empty (null) where it is not known"
             for row in labels.where(field, np.isnan(labels.column(field))):
-                yield RowFault(row, field, {"field": field})
-
-
-def missing_direction(labels: Labels) -> Iterator[RowFault]:
-    table = labels.reading.table
-    for field in ("azimuth", "elevation") if labels.format.role == "table" else ():
-        if labels.has(field) and 0 < table[field].null_count < len(labels):
+                yield RowFault(row, field, message=f"{field} is NaN", hint=hint)
+        if field in ("azimuth", "elevation") and 0 < table[field].null_count < len(labels):
             for row in labels.firsts(np.flatnonzero(to_mask(table[field].is_null()))):
-                yield RowFault(row, None, {"field": field})
+                yield RowFault(row, None, {"field": field}, severity=Severity.WARNING)
 
 
 def event_times(onset: Values, offset: Values) -> Bools:
@@ -297,9 +295,7 @@ ROW_RULES = (
     source_range,
     no_direction,
     vector_length,
-    long_vector,
     map_range,
-    nan_in_table,
     missing_direction,
     event_times,
     frame_order,

@@ -8,7 +8,6 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from seldio.catalogues.trees import AUDIO, Holding, Tree, TreePlace
-from seldio.files.names import media_type
 from seldio.findings import Finding
 from seldio.formats.about import with_address
 from seldio.formats.datasets import Field, Set
@@ -17,11 +16,6 @@ from seldio.rules.collection import Collection, MakeFinding, by_folder, grouped
 from seldio.text import listed, plural, printable
 
 _name = attrgetter("name")
-_EVALUATION = {
-    "none": "the official code reads {top}/ itself: move them up",
-    "any": "the official code lists subfolders: move them to one below {top}, such as {top}/eval/",
-    "eval": "the official code reads {top}/eval/: move them there",
-}
 
 
 def _file_names(places: Sequence[TreePlace]) -> str:
@@ -29,20 +23,6 @@ def _file_names(places: Sequence[TreePlace]) -> str:
 
 
 # --- names and places ----------------------------------------------------------------------------------------
-
-
-def evaluation_depth(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    wanted, misplaced = tree.row.below_eval, dict[str, list[TreePlace]]()
-    for place in tree.places:
-        if place.top is None or place.top.set != "eval" or place.field in (None, "metadata"):
-            continue
-        fits = len(place.below) == 1 if wanted == "any" else place.below == (("eval",) if wanted == "eval" else ())
-        if not fits:
-            misplaced.setdefault(place.top.field, []).append(place)
-    for field, places in sorted(misplaced.items()):
-        where = "/".join((f"{field}_eval", *places[0].below))
-        message = f"{plural(len(places), 'evaluation file')} in {printable(where)}/: {_file_names(places)}"
-        yield finding(places, message, _EVALUATION[wanted].format(top=f"{field}_eval"))
 
 
 def file_type(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
@@ -60,14 +40,6 @@ def file_type(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Findi
         where = printable(folder.rpartition("/")[2]) or "a folder"
         message = f"{plural(len(places), 'file')} of the wrong type ({types}) in {where}, which should hold only {only}"
         yield finding(places, f"{message}: {_file_names(places)}")
-
-
-def empty_media(collection: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    empty = {entry.name for entry in collection.entries if entry.size == 0 and media_type(entry.name) is not None}
-    for places in by_folder((place for place in tree.places if place.name in empty), _name):
-        count = plural(len(places), "recording or video is", "recordings or videos are")
-        message = f"{count} empty (0 bytes): {_file_names(places)}"
-        yield finding(places, message, with_address("download or unpack again", tree.layout))
 
 
 def split_depth(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
@@ -199,32 +171,31 @@ def recording_without_labels(_: Collection, tree: Tree, finding: MakeFinding) ->
         yield finding(gap.files(AUDIO), f"no labels for {gap}", hint)
 
 
+#: Of a set, the files that clips have and those that they need, and what clips without them are.
+_NEEDED: tuple[tuple[Set, AbstractSet[Field], AbstractSet[Field], str], ...] = (
+    ("dev", {"metadata", "video"}, AUDIO, "labels or video without a recording"),
+    ("eval", {"video"}, AUDIO, "video without a recording"),
+    ("dev", {"foa"}, {"mic"}, "FOA without MIC"),
+    ("dev", {"mic"}, {"foa"}, "MIC without FOA"),
+    ("eval", {"foa"}, {"mic"}, "FOA without MIC"),
+    ("eval", {"mic"}, {"foa"}, "MIC without FOA"),
+    ("dev", AUDIO, {"video"}, "no video"),
+    ("eval", AUDIO, {"video"}, "no video"),
+)
+
+
 def recording_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    has: tuple[tuple[Set, AbstractSet[Field]], ...] = (("dev", {"metadata", "video"}), ("eval", {"video"}))
-    for set, fields in has:
-        for gap in _gaps(tree, set, fields, AUDIO):
-            what = "video without a recording" if set == "eval" else "labels or video without a recording"
-            hint = with_address("download or unpack the recordings again", tree.layout)
-            yield finding(gap.files(sorted(fields)), f"{what} for {gap}", hint)
-
-
-def other_format_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    pairs: tuple[tuple[Field, Field], ...] = (("foa", "mic"), ("mic", "foa"))
-    for set in ("dev", "eval"):
-        for has, lacks in pairs:
-            for gap in _gaps(tree, set, {has}, {lacks}):
-                message = f"{has.upper()} without {lacks.upper()} for {gap}"
-                yield finding(gap.files((has,)), message, f"expected in {lacks}_{set}/")
-
-
-def video_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    for set in ("dev", "eval"):
-        for gap in _gaps(tree, set, AUDIO, {"video"}):
+    for set, has, lacks, what in _NEEDED:
+        for gap in _gaps(tree, set, has, lacks):
             clips = [clip for clip in gap.clips if clip.named.recording not in tree.row.without_video]
-            if clips:
-                filmed = gap._replace(clips=clips)
-                hint = f"expected video_{set}/…/{printable(clips[0].clip)}.mp4"
-                yield finding(filmed.files(AUDIO), f"no video for {filmed}", hint)
+            if lacks == {"video"}:
+                gap = gap._replace(clips=clips)
+            if not gap.clips:
+                continue
+            hint = f"expected in {min(lacks)}_{set}/"
+            if lacks == AUDIO:
+                hint = with_address("download or unpack the recordings again", tree.layout)
+            yield finding(gap.files(sorted(has)), f"{what} for {gap}", hint)
 
 
 class _Count:
@@ -290,9 +261,7 @@ def splits_contradict(collection: Collection, tree: Tree, finding: MakeFinding) 
 
 
 LAYOUT_RULES = (
-    evaluation_depth,
     file_type,
-    empty_media,
     split_depth,
     clip_name,
     wrong_split,
@@ -300,8 +269,6 @@ LAYOUT_RULES = (
     unknown_clip,
     recording_without_labels,
     recording_missing,
-    other_format_missing,
-    video_missing,
     clip_missing,
     part_of_data_set,
     splits_contradict,

@@ -42,14 +42,10 @@ WIDER = 1.5
 LONG_CLIP, FILLED = 300, (0.6, 1.02)
 #: Metres that the farthest source of a file reaches if metres were read as centimetres, or these as metres.
 TOO_NEAR, TOO_FAR = (0.0025, 0.25), (40, 4000)
-#: How often numbers near 0 occur at least, and how many times as often 0 does where decimals were cut off.
-NEIGHBORS, DOUBLE = 100, (1.6, 2.5)
 #: Degrees that no set of elevations stays within, above and below the horizon.
 LOWEST = 10
-#: Degrees around the front that are counted one by one.
-NEAR = 4
-#: Largest whole number of sources, tracks and metres that are in a column of angles by mistake.
-SMALL = 15
+#: Whole numbers of radians, sources, tracks and metres that are in a column of angles by mistake.
+LEAST, SMALL = -3, 15
 #: Metres within which no file of a set has all of its sources.
 NEAREST = 0.1
 #: Metres that the farthest source of a set is within, in every room of the datasets: another unit is outside.
@@ -64,16 +60,13 @@ LONGEST = 8000
 STEPS = 20
 
 
-def label_as_submission(labels: Labels) -> Iterator[RowFault]:
-    best = _contradicted(labels)
-    if best is not None and labels.format.role == "submission" and best.format.role == "label":
-        yield _instead(labels, best, "this is a label file, not a submission")
-
-
 def another_format(labels: Labels) -> Iterator[RowFault]:
-    best = _contradicted(labels)
-    if best is not None and not (labels.format.role == "submission" and best.format.role == "label"):
-        yield _instead(labels, best, f"this is not a {labels.format.name} file")
+    if (best := _contradicted(labels)) is not None:
+        labels.foreign = True
+        is_label = labels.format.role == "submission" and best.format.role == "label"
+        this = "a label file, not a submission" if is_label else f"not a {labels.format.name} file"
+        message = f"this is {this}; it looks like {best}"
+        yield RowFault(0, None, message=message, hint=f"use --format {best.format.name}")
 
 
 def _contradicted(labels: Labels) -> Candidate | None:
@@ -96,12 +89,6 @@ def _contradicted(labels: Labels) -> Candidate | None:
         return None
     wide = len(labels.dialect.columns) == detection.rows.width
     return None if wide and FormatFit(labels.dialect, detection.rows).share >= MOST else best
-
-
-def _instead(labels: Labels, best: Candidate, message: str) -> RowFault:
-    labels.foreign = True
-    seems = f"it looks like {best}"
-    return RowFault(0, None, message=f"{message}; {seems}", hint=f"use --format {best.format.name}")
 
 
 def nothing_but_zeros(frame: Values, azimuth: Values, labels: Labels) -> Iterator[RowFault]:
@@ -155,15 +142,15 @@ def radians(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowF
         peaks = [labels.reach(field)[file] for field in ("azimuth", "elevation")]
         all_around = bool(labels.reach("azimuth")[certain].max() > BEHIND)
         yield labels.fault(file, "azimuth", fixable=all_around, azimuths=peaks[0], elevations=peaks[1])
-
-
-def probably_radians(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowFault]:
-    _, likely = _radians(labels)
+    _, likely = _radians(labels)  # among the other files
     count = int(labels.sizes[likely].sum())
     why = f"only {plural(count, 'row')}" if count < ENOUGH else "all close together"
     many = f" in {plural(len(likely), 'file')}" if len(likely) > 1 else ""
+    message = "every azimuth is within ±π and every elevation within ±π/2, with decimals: probably radians; "
+    hint = "if so, multiply by 180/π; do not round before you know"
     for file in labels.explain(likely, "azimuth", "elevation"):
-        yield labels.fault(file, "azimuth", why=f"{why}{many}")
+        text = f"{message}{why}{many}, so not certain"
+        yield RowFault(int(labels.starts[file]), "azimuth", message=text, hint=hint, fixable=False)
 
 
 def _radians(labels: Labels) -> tuple[list[int], list[int]]:
@@ -200,22 +187,6 @@ def _whole(labels: Labels, field: str) -> Bools:
         return np.ones(len(labels), dtype=bool)
     values = labels.column(field)
     return np.asarray(values == np.rint(values))
-
-
-def directions_cut_off(azimuth: Values, elevation: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
-    small = (labels.reach("azimuth") <= 3) & (labels.reach("elevation") <= 2)
-    if labels.has("x") or not small.any():
-        return
-    whole = labels.count(_whole(labels, "azimuth")) == labels.sizes
-    narrow = small & whole & (labels.sizes >= ENOUGH) & ~labels.explained("azimuth")
-    low, high = labels.low("azimuth"), labels.high("azimuth")
-    # a source in front, in some of the files
-    if not small.all() or len(labels.filled) < 3 or high.max() - low.min() < 3:
-        several = labels.high("class_id") - labels.low("class_id") >= 2
-        narrow &= (high - low >= 3) & several & (labels.sizes >= 3 * ENOUGH)
-    for file in labels.explain(narrow, "azimuth", "elevation"):
-        peaks = [int(labels.reach(field)[file]) for field in ("azimuth", "elevation")]
-        yield labels.fault(file, "azimuth", azimuths=peaks[0], elevations=peaks[1])
 
 
 def frames_start_over(frame: Values, class_id: Values, source: Values, labels: Labels) -> Iterator[RowFault]:
@@ -274,13 +245,14 @@ def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labe
     if labels.has("x") or len(labels) < 10 * ENOUGH or not several or labels.explained("azimuth").any():
         return
     low, high, lowest, highest = azimuth.min(), azimuth.max(), elevation.min(), elevation.max()
-    narrow, level = low >= -1 and high <= SMALL and (low, high) != (0, 0), lowest >= 0 and highest <= SMALL
+    narrow, level = low >= LEAST and high <= SMALL and (low, high) != (0, 0), lowest >= 0 and highest <= SMALL
     if not (narrow or level) or not _whole(labels, "azimuth").all():
         return
     if narrow:
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuths are whole numbers from {low:g} to {high:g} in all {plural(len(labels), 'row')}: "
-        yield RowFault(0, "azimuth", message=f"{message}these seem to be sources or tracks, and the azimuths missing")
+        message += "these seem to be sources, tracks, or radians cut off to whole numbers, and no azimuths"
+        yield RowFault(0, "azimuth", message=message)
     if level and (labels.count(~_whole(labels, "elevation")) > MOSTLY * labels.sizes).all():
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"elevations are decimals from {lowest:g} to {highest:g}, and azimuths whole numbers: these seem to "
@@ -439,9 +411,15 @@ def _longest(labels: Labels, clip: str) -> tuple[float, str]:
     return 10 * high * (1 + ABOUT), f" of {split} has about {10 * high:,}"
 
 
-def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator[RowFault]:
+def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterator[RowFault]:
     if metre is None:
         return
+    yield from _millimetres(distance, labels, metre)
+    if metre in (1, 100) and not labels.explained("distance").any():
+        yield from _other_unit(distance, labels, metre)
+
+
+def _millimetres(distance: Values, labels: Labels, metre: int) -> Iterator[RowFault]:
     far = distance > MILLIMETRES[100 if metre == 100 else 1]
     measured, beyond = np.count_nonzero(distance > 0), np.count_nonzero(distance >= NO_ROOM / metre)
     usual = 2 * np.count_nonzero(far) > measured > 2 * beyond
@@ -449,12 +427,14 @@ def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator
         return
     unit = "centimetres" if metre == 100 else "metres"
     for file in labels.explain(labels.count(far) > 0, "distance"):
-        yield labels.fault(file, "distance", farthest=np.nanmax(labels.values(file, "distance")), unit=unit)
+        farthest = np.nanmax(labels.values(file, "distance"))
+        message = f"distances reach {farthest:g} m: these seem to be millimetres"
+        hint = f"{labels.format.name} holds {unit}; sources outdoors may be as far"
+        first, severity = int(labels.starts[file]), Severity.WARNING
+        yield RowFault(first, "distance", message=message, hint=hint, severity=severity, fixable=False)
 
 
-def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterator[RowFault]:
-    if metre not in (1, 100) or labels.explained("distance").any():
-        return
+def _other_unit(distance: Values, labels: Labels, metre: int) -> Iterator[RowFault]:
     high = np.fmax.reduceat(distance, labels.starts)
     # what comes out of the repair must not look wrong again
     near, far = (high >= TOO_NEAR[0]) & (high < TOO_NEAR[1]), (high > TOO_FAR[0]) & (high <= TOO_FAR[1])
@@ -485,19 +465,6 @@ def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterat
         yield RowFault(row, "distance", message=message, hint=hint, severity=severity, fixable=sure)
 
 
-def angles_cut_off(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
-    if labels.dialect is None or labels.dialect.kind("azimuth") != "whole" or not labels.reach("azimuth").max() < 180:
-        return
-    near = azimuth[np.abs(azimuth) <= NEAR]
-    counts = np.bincount((near[near == np.rint(near)] + NEAR).astype(np.int64), minlength=2 * NEAR + 1)
-    zero, others = int(counts[NEAR]), np.delete(counts, NEAR)
-    mean = others.mean()
-    # the count at 0 must be about double, far beyond chance, and its neighbours similar
-    if mean < NEIGHBORS or not DOUBLE[0] * mean < zero < DOUBLE[1] * mean or others.max() > DOUBLE[0] * others.min():
-        return
-    yield RowFault(int(np.argmax(azimuth == 0)), "azimuth", {"zeros": zero, "mean": mean})
-
-
 def cut_short(labels: Labels) -> Iterator[RowFault]:
     whole = [part.origin.final_newline for part in labels.filled]
     if labels.dialect is None or all(whole):  # what has no lines, such as JSON, ends as its syntax says
@@ -515,14 +482,11 @@ def cut_short(labels: Labels) -> Iterator[RowFault]:
 
 #: The rules for files as a whole, in the order in which they run: each accounts for values that later ones look at.
 FILE_RULES = (
-    label_as_submission,
     another_format,
     nothing_but_zeros,
     swapped_frame_and_class,
     cartesian,
     radians,
-    probably_radians,
-    directions_cut_off,
     frames_start_over,
     swapped_class_and_source,
     frames_jump,
@@ -533,8 +497,6 @@ FILE_RULES = (
     inclination,
     classes_from_one,
     other_hop,
-    millimetres,
     distance_unit,
-    angles_cut_off,
     cut_short,
 )

@@ -25,7 +25,7 @@ from seldio.files.names import in_lower_case, is_csv, suffix_of
 from seldio.findings import Finding, Severity
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.reader_rules import reader_rule
-from seldio.rules import ERROR, findings
+from seldio.rules import WARNING, findings
 from seldio.rules.collection import Collection, MakeFinding, Reference, grouped
 from seldio.rules.submissions import CLIP_NAME, META_NAME, SAME_ROWS, TASK, label_folder, prefix_of, task_of
 from seldio.text import clipped, listed, plural, printable
@@ -263,6 +263,7 @@ RESULTS = ("ER_20", "F_20", "LE_CD", "LR_CD")
 #: What a template has where somebody has to write something.
 FILL_IN = "FILL IN"
 _AUTHORS = ("submission", "authors")
+_NONE = "write !!null if it does not apply"
 
 
 def _required(_: object, names: list[str], value: Any, __: object) -> Iterator[ValidationError]:
@@ -299,7 +300,9 @@ def meta_findings(meta: Meta) -> Iterator[Finding]:
             yield _finding(meta, error)
     if unfilled := list(_unfilled(meta.value)):
         message = f"{plural(len(unfilled), 'field')} still to be filled in: {listed([*map(_named, unfilled)], 3)}"
-        yield meta.finding("SUB226", unfilled[0], message)
+        yield meta.finding(
+            "SUB217", unfilled[0], message, "replace each FILL IN; write !!null if a field does not apply"
+        )
     yield from _authors(meta)
     yield from _units(meta)
 
@@ -313,12 +316,14 @@ def _finding(meta: Meta, error: ValidationError) -> Finding:
         case "required":
             return meta.finding("SUB217", pointer, f"{named} has no {name}", key=True)
         case "expected":
-            return meta.finding("SUB218", pointer, f"{named} has no {name}", key=True)
+            missing = meta.finding("SUB217", pointer, f"{named} has no {name}", _NONE, key=True)
+            return dataclasses.replace(missing, severity=WARNING)
         case "range":
             shown = clipped(meta.place(pointer)["value"], 20)
             return meta.finding("SUB223", pointer, f"{pointer[-1]} is {shown}, but must be {name}")
         case "maxLength":
-            return meta.finding("SUB220", pointer, f"the abbreviation has {len(str(error.instance)):,} characters")
+            count = len(str(error.instance))
+            return meta.finding("SUB219", pointer, f"the abbreviation has {count:,} characters", "use at most 10")
     shown = clipped(meta.place(pointer)["value"] or "", 40) or "something else"
     schema: Any = error.schema
     return meta.finding("SUB219", pointer, f"{named} is {shown}, not {schema['title']}", schema["description"])
@@ -352,11 +357,13 @@ def _units(meta: Meta) -> Iterator[Finding]:
             continue
         shown = clipped(meta.place((*OVERALL, name))["value"], 20)
         if name in ("F_20", "LR_CD") and 0 < value <= 1:
-            message = f"{name} is {shown}, but should be a percentage"
-            yield meta.finding("SUB222", (*OVERALL, name), message, f"if it is a fraction, write {value * 100:g}")
+            message, hint = "should be a percentage", f"if it is a fraction, write {value * 100:g}"
         elif name == "ER_20" and 10 < value <= 1000:
-            message = f"ER_20 is {shown}, but should be a ratio, not a percentage"
-            yield meta.finding("SUB222", (*OVERALL, name), message, f"if it is a percentage, write {value / 100:g}")
+            message, hint = "should be a ratio, not a percentage", f"if it is a percentage, write {value / 100:g}"
+        else:
+            continue
+        unlikely = meta.finding("SUB223", (*OVERALL, name), f"{name} is {shown}, but {message}", hint)
+        yield dataclasses.replace(unlikely, severity=WARNING)
 
 
 def _unfilled(value: Any, at: Pointer = ()) -> Iterator[Pointer]:
@@ -380,8 +387,9 @@ _DEVELOPMENT = re.compile(r"fold\d+_room\d+_mix\d{3}", re.ASCII | re.IGNORECASE)
 
 
 def label_malformed(package: Package, finding: MakeFinding) -> Iterator[Finding]:
+    teams = _teams(package)
     for label, place in _labels(package):
-        if Label.parse(label) is None:
+        if (parts := Label.parse(label)) is None:
             count = len(label.split("_"))
             fault = f"has {count} parts between underscores, not 4"
             if re.search(r"\s", label):
@@ -389,17 +397,11 @@ def label_malformed(package: Package, finding: MakeFinding) -> Iterator[Finding]
             elif count == 4:
                 fault = "is not NAME_INSTITUTE_taskN_INDEX"
             yield finding(message=f"the label {clipped(label, 80)} {fault}", **place)
-
-
-def label_index(package: Package, finding: MakeFinding) -> Iterator[Finding]:
-    teams = _teams(package)
-    for label, place in _labels(package):
-        parts = Label.parse(label)
-        if parts is None or parts.index in ("1", "2", "3", "4"):
-            continue
-        size = max((len(team) for team in teams.values() if any(s.label == label for s in team)), default=0)
-        if not MOST < int(parts.index) <= size:  # of five systems, the fifth is one too many (SUB203)
-            yield finding(message=f"the index of {printable(label)} is {parts.index}, outside 1 to 4", **place)
+        elif parts.index not in ("1", "2", "3", "4"):
+            size = max((len(team) for team in teams.values() if any(s.label == label for s in team)), default=0)
+            if not MOST < int(parts.index) <= size:  # of five systems, the fifth is one too many (SUB203)
+                message = f"the index of {printable(label)} is {parts.index}, outside 1 to 4"
+                yield finding(message=message, hint="number the systems of a team 1 to 4 in each track", **place)
 
 
 def too_many_systems(package: Package, finding: MakeFinding) -> Iterator[Finding]:
@@ -420,17 +422,18 @@ def unknown_track(package: Package, finding: MakeFinding) -> Iterator[Finding]:
             yield finding(message=f"{printable(track)} is not a track of Task 3{other}", **place)
 
 
-def track_differs(package: Package, finding: MakeFinding) -> Iterator[Finding]:
-    for system in package.systems:
-        if _is_misplaced(system) and system.parts is not None:
-            folder, track = printable(system.task or ""), printable(system.parts.track)
-            yield finding(system.path, f"{printable(system.label)} is in {folder}, but its label says {track}")
-
-
 def label_differs(package: Package, finding: MakeFinding) -> Iterator[Finding]:
+    first: dict[str, System] = {}
     for system in package.systems:
+        if not _is_misplaced(system) and (other := first.setdefault(system.label, system)) is not system:
+            message = f"{printable(system.label)} already exists: {printable(other.path)}"
+            yield finding(system.path, message, "give it a different index, or remove it")
         if system.parts is None:
             continue
+        if _is_misplaced(system):
+            message = f"{printable(system.label)} is in {printable(system.task or '')}, but its label says "
+            hint = "move it, or change its label everywhere"
+            yield finding(system.path, message + printable(system.parts.track), hint)
         if (meta := system.sheet) is not None:
             # the one name of a system that differs from the others, or both where all differ
             stem = meta.file.label if meta.file.is_rightly_named else system.label
@@ -454,17 +457,6 @@ def label_differs(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for meta in package.orphans:
         if meta.label is not None and meta.label != meta.file.label:
             yield _differing(package, meta, meta.file.label, finding)
-
-
-def same_label(package: Package, finding: MakeFinding) -> Iterator[Finding]:
-    first: dict[str, System] = {}
-    for system in package.systems:
-        if _is_misplaced(system):
-            continue
-        if system.label in first:
-            other = printable(first[system.label].path)
-            yield finding(system.path, f"{printable(system.label)} already exists: {other}")
-        first.setdefault(system.label, system)
 
 
 def equal_systems(package: Package, finding: MakeFinding) -> Iterator[Finding]:
@@ -526,30 +518,12 @@ def meta_missing(package: Package, finding: MakeFinding) -> Iterator[Finding]:
             yield finding(system.path, f"no meta file for {label}", f"add {label}.meta.yaml to this folder")
 
 
-def outputs_missing(package: Package, finding: MakeFinding) -> Iterator[Finding]:
+def system_incomplete(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     for system in package.systems:
         if not system.outputs:
             label, others = printable(system.label), listed([file.base for file in system.others])
             hint = f"put one CSV file per recording into {label}/{label}/"
             yield finding(system.path, f"no CSV files for {label}{f', only {others}' if system.others else ''}", hint)
-
-
-def wrong_depth(package: Package, finding: MakeFinding) -> Iterator[Finding]:
-    for meta in package.astray:
-        yield finding(meta.path, f"{clipped(meta.file.base)} is not where a package has its meta files")
-
-
-def recording_twice(package: Package, finding: MakeFinding) -> Iterator[Finding]:
-    for system in package.systems:
-        for folder, entries in sorted(system.elsewhere.items()):
-            if twice := [entry for entry in entries if clips_of([entry]) & system.clips]:
-                first = min(twice, key=lambda entry: entry.name)
-                message = f"duplicate files for {plural(len(twice), 'recording')} of {printable(system.label)}"
-                where = f": in {_folder_named(folder)} and in {_folder_named(system.output)}, which is used"
-                yield finding(first.path, message + where)
-
-
-def system_incomplete(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     reference = package.reference
     source = printable(reference.path) if reference is not None else "the team's other systems"
     # only systems with one file per recording
@@ -568,27 +542,34 @@ def system_incomplete(package: Package, finding: MakeFinding) -> Iterator[Findin
 
 def unexpected_file(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     odd: list[tuple[Entry, str, Severity | None]]
-    odd = [(file.entry, "not read (not in a system's folder)", None) for file in package.loose]
+    odd = [(file.entry, "not read (not in a system's folder)", WARNING) for file in package.loose]
     for system in package.systems:
         if not system.outputs:
-            continue  # reported by SUB209
+            continue  # reported by SUB213
         for file in system.others:
             kind = "second meta file" if YAML_NAME.search(file.name) else "not read (not a CSV file)"
-            odd.append((file.entry, kind, None))
+            odd.append((file.entry, kind, WARNING))
         capital = (entry for entry in system.outputs if not in_lower_case(entry.name))
-        odd += [(entry, "suffix is not .csv in lower case", None) for entry in capital]
-        for entries in system.elsewhere.values():
+        odd += [(entry, "suffix is not .csv in lower case", WARNING) for entry in capital]
+        used = _folder_named(system.output)
+        for folder, entries in sorted(system.elsewhere.items()):
             if not clips_of(entries) & system.clips:
                 lost = all(map(CLIP_NAME.fullmatch, clips_of(entries)))
-                why = f"not read (not in {_folder_named(system.output)})"
-                odd += [(entry, why, ERROR if lost else None) for entry in entries]
-
+                odd += [(entry, f"not read (not in {used})", None if lost else WARNING) for entry in entries]
+            elif twice := [entry for entry in entries if clips_of([entry]) & system.clips]:
+                first = min(twice, key=lambda entry: entry.name)
+                message = f"duplicate files for {plural(len(twice), 'recording')} of {printable(system.label)}: in "
+                where = f"{_folder_named(folder)} and in {used}, which is used"
+                yield finding(first.path, message + where, "remove the wrong folder")
     for (_, why, severity), files in grouped(odd, lambda file: (file[0].name.rpartition("/")[0], *file[1:])).items():
         names = [entry.name.rpartition("/")[2] for entry, *_ in files]
         yield finding(files[0][0].path, f"{why}: {plural(len(names), 'file')}, {listed(names)}", severity=severity)
 
 
 def package_file_name(package: Package, finding: MakeFinding) -> Iterator[Finding]:
+    hint = "move it to [ROOT]/task3a/LABEL/LABEL.meta.yaml; ROOT is optional"
+    for meta in package.astray:
+        yield finding(meta.path, f"{clipped(meta.file.base)} is not where a package has its meta files", hint)
     for system in package.systems:
         label, sheet = printable(system.label), system.sheet
         if sheet is not None and not sheet.file.is_rightly_named:
@@ -611,7 +592,7 @@ def _folder_named(folder: str) -> str:
 
 
 def development_outputs(package: Package, finding: MakeFinding) -> Iterator[Finding]:
-    for system in package.systems if package.reference is None else ():  # which tells better (SUB117)
+    for system in package.systems if package.reference is None else ():  # which tells better (SUB102)
         clips = sorted(system.clips)
         if clips and all(_DEVELOPMENT.fullmatch(clip) for clip in clips):
             message = f"{plural(len(clips), 'file')} of {printable(system.label)} are for the development set"
@@ -620,17 +601,11 @@ def development_outputs(package: Package, finding: MakeFinding) -> Iterator[Find
 
 PACKAGE_RULES = (
     label_malformed,
-    label_index,
     too_many_systems,
     unknown_track,
-    track_differs,
     label_differs,
-    same_label,
     equal_systems,
     meta_missing,
-    outputs_missing,
-    wrong_depth,
-    recording_twice,
     system_incomplete,
     unexpected_file,
     package_file_name,

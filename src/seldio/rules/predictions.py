@@ -149,21 +149,16 @@ def wrong_audio(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
             message = f"the audio is {audio}, but {other} for {answered.called(row, item)}"
             yield finding(row, "audio", message, answered.hint(row, "audio"))
             continue
+        if not answered.same("task", row, item):
+            task, other = clipped(answers.values("task")[row]), clipped(questions.values("task")[item])
+            message = f"the task is {task}, but {other} for {answered.called(row, item)}"
+            yield finding(row, "task", message, answered.hint(row, "task"))
         extras = answers.values("extra")[row], questions.values("extra")[item]
         if all('"audio_id"' in (extra or "") for extra in extras):
             name, asked = answers.further("audio_id")[row], questions.further("audio_id")[item]
             if isinstance(asked, str) and isinstance(name, str) and asked != name:
                 message = f"the audio_id is {clipped(name)}, but {clipped(asked)} for {answered.called(row, item)}"
                 yield finding(row, "audio_id", message, answered.join["audio"])
-
-
-def wrong_task(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
-    for row, item in answered.pairs:
-        if answered.same("task", row, item) or not answered.same("audio", row, item):
-            continue  # with a wrong recording, one cause would be reported twice
-        task, other = clipped(answered.answers.values("task")[row]), clipped(answered.questions.values("task")[item])
-        message = f"the task is {task}, but {other} for {answered.called(row, item)}"
-        yield finding(row, "task", message, answered.hint(row, "task"))
 
 
 def instructions_missing(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
@@ -292,7 +287,6 @@ ANSWERED_RULES = (
     missing_prediction,
     surplus_prediction,
     wrong_audio,
-    wrong_task,
     instructions_missing,
     foreign_instruction,
     count_differs,
@@ -374,17 +368,10 @@ def text_around_letter(answers: Answers, finding: MakeFinding) -> Iterator[Findi
             yield finding(number, "prediction", f"{clipped(shown, 30)} is more than a letter: scored 0", hint)
 
 
-def decorated_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
-    for number, text, letter in answers.letters():
-        if letter in _LATIN and text != letter.upper():
-            message = f"{clipped(text)} counts as {letter.upper()}"
-            yield finding(number, "prediction", message, f"write {letter.upper()}")
-
-
 # --- running them -----------------------------------------------------------------------------------
 
 ANSWER_RULES = (missing_answer, surplus_answer)
-LETTER_RULES = (letter_outside_options, homoglyph_answer, text_around_letter, decorated_letter)
+LETTER_RULES = (letter_outside_options, homoglyph_answer, text_around_letter)
 
 
 def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None, letters: bool = True) -> Iterator[Finding]:
@@ -423,9 +410,6 @@ class MeraPackage:
 def unreadable_submission(package: MeraPackage, finding: MakeFinding) -> Iterator[Finding]:
     if package.members is None:
         yield finding(package.path, "the archive cannot be opened as a zip")
-
-
-def unreadable_task(package: MeraPackage, finding: MakeFinding) -> Iterator[Finding]:
     for task, member in package.files.items():
         if package.members is None or written_suffix(member) != "json":
             continue
@@ -433,18 +417,15 @@ def unreadable_task(package: MeraPackage, finding: MakeFinding) -> Iterator[Find
             json.loads(package.members[member].decode())
         except (ValueError, RecursionError):
             message = f"the file of {printable(task)} cannot be read as JSON"
-            yield finding(package.shown(member), message)
+            yield finding(package.shown(member), message, "write it again, in UTF-8")
 
 
-def wrong_extension(package: MeraPackage, finding: MakeFinding) -> Iterator[Finding]:
+def task_missing(package: MeraPackage, finding: MakeFinding) -> Iterator[Finding]:
     for task, member in package.files.items():
         suffix = written_suffix(member)
         if suffix != "json":
             message = f"the suffix is {clipped(f'.{suffix}' if suffix else 'empty', 20)}, not .json"
             yield finding(package.shown(member), message, f"name it {printable(task)}.json")
-
-
-def task_missing(package: MeraPackage, finding: MakeFinding) -> Iterator[Finding]:
     for task in package.tasks if package.members is not None else ():
         if task in package.files:
             continue
@@ -453,4 +434,4 @@ def task_missing(package: MeraPackage, finding: MakeFinding) -> Iterator[Finding
         yield finding(package.path, f"{printable(task)}.json is missing", hint)
 
 
-ARCHIVE_RULES = (unreadable_submission, unreadable_task, wrong_extension, task_missing)
+ARCHIVE_RULES = (unreadable_submission, task_missing)

@@ -5,7 +5,6 @@ Names are those of other clips, of other splits, or of no clip, or those of the 
 
 from __future__ import annotations
 
-import dataclasses
 import posixpath
 import re
 from collections import Counter
@@ -109,8 +108,8 @@ _ALIKE = 80
 class Renamed(NamedTuple):
     """Files that are not called like their clips, and the clips that they must be meant for."""
 
-    code: str  # of the rule that reports it
     text: str  # what the files are or have, after their number
+    misspelt: bool  # whether each is reported by itself, where they are few
     clips: Mapping[str, str]
 
 
@@ -170,7 +169,7 @@ def renamed(collection: Collection) -> Renamed | None:
     around = {name: (name[: match.start()], name[match.end() :]) for name, match in inside.items()}
     usual = max(Counter(around.values()).items(), key=lambda pair: pair[1], default=(("", ""), 0))[0]
     clips = {names[name]: inside[name][0] for name in names if around.get(name) == usual != ("", "")}
-    return Renamed("SUB118", "more or less than the name of their clip", clips) if _are_most(clips, names) else None
+    return Renamed("have more or less than the name of their clip", False, clips) if _are_most(clips, names) else None
 
 
 @lru_cache(maxsize=1)  # five rules ask the same, and comparing many names takes half the time of a validation
@@ -183,7 +182,7 @@ def _renamed(files: tuple[tuple[str, str], ...], clips_of_reference: tuple[str, 
         moved = {name: _counted(name, by) for name in names}
         if set(moved.values()) == expected.keys():
             clips = {names[name]: expected[clip] for name, clip in moved.items()}
-            return Renamed("SUB110", f"numbered one {side} than their recordings", clips)
+            return Renamed(f"are numbered one {side} than their recordings", True, clips)
     splits = {split_of(clip) for clip in theirs}
     others = {name for name in mine if CLIP_NAME.fullmatch(name) and split_of(name) not in splits}
     meant = _meant(mine - others, theirs) if mine - others else {}
@@ -194,10 +193,10 @@ def _renamed(files: tuple[tuple[str, str], ...], clips_of_reference: tuple[str, 
     }
     inside = {name: clip for name, clip in meant.items() if clip.casefold() in name.casefold()}
     sure = meant if _are_most(meant, mine) else spelled | inside
-    code, text = "SUB110", "spelled differently from their recordings"
-    if len(sure) > len(spelled):
-        code, text = "SUB118", "more or less than the name of their clip, or its parts in another order"
-    return Renamed(code, text, {names[name]: expected[clip] for name, clip in sure.items()}) if sure else None
+    misspelt, text = len(sure) == len(spelled), "are spelled differently from their recordings"
+    if not misspelt:
+        text = "have more or less than the name of their clip, or its parts in another order"
+    return Renamed(text, misspelt, {names[name]: expected[clip] for name, clip in sure.items()}) if sure else None
 
 
 def _counted(name: str, by: int) -> str:
@@ -252,46 +251,23 @@ def clips_of_several_folders(collection: Collection) -> list[str]:
 
 
 def misspelt_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    if (change := renamed(collection)) is None or change.code != "SUB110":
+    if (change := renamed(collection)) is None:
         return
     shown = {clip: name for name, clip in called(collection).items()}
-    if len(change.clips) > SINGLY:
-        yield _renaming(collection, finding, change, shown)
-        return
-    for clip, meant in sorted(change.clips.items()):
-        text = change.text.replace("their recordings", "its recording")
-        message = f"{printable(shown[clip])} is {text}, {printable(meant)}"
-        yield finding(collection.clips[clip], message, f"rename it: {meant}.csv")
-
-
-def name_around_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    if (change := renamed(collection)) is not None and change.code == "SUB118":
-        shown = {clip: posixpath.basename(clip) for clip in change.clips}
-        renaming = _renaming(collection, finding, change, shown)
-        sure = collection.submitted or collection.reference is not None
-        yield renaming if sure else dataclasses.replace(renaming, severity=WARNING)
-
-
-def _renaming(collection: Collection, finding: MakeFinding, change: Renamed, shown: Mapping[str, str]) -> Finding:
-    """Return one finding for all files that are not called like their clips."""
-    clip, meant = min(change.clips.items())
-    verbs, alone = {"SUB110": ("is", "are"), "SUB118": ("has", "have")}[change.code], len(change.clips) == 1
-    text = change.text.replace("their clip", "its clip") if alone else change.text
-    count = f"{plural(len(change.clips), 'file')} {verbs[not alone]} {text}"
-    file = printable(posixpath.basename(collection.clips[clip]))
-    hint = f"rename them: {file} to {printable(meant)}.csv, and so on"
-    if alone:
-        hint = f"rename it: {printable(meant)}.csv"
-    return finding(collection.path, f"{count}: {printable(shown[clip])} for {printable(meant)}", hint)
-
-
-def files_of_other_split(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    if (other := other_split(collection)) is not None:
-        clips, mine, theirs = other
-        names = sorted(map(posixpath.basename, clips))
-        message = f"{plural(len(names), 'file')} of {mine} ({listed(names, 2)}), but "
-        message += f"{collection.where} has clips of {theirs}"
-        yield finding(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})")
+    few = len(change.clips) == 1 or (change.misspelt and len(change.clips) <= SINGLY)
+    sure = change.misspelt or collection.submitted or collection.reference is not None
+    for clip, meant in sorted(change.clips.items()) if few else ():
+        text = change.text.replace("have", "has", 1).replace("are", "is", 1)
+        text = text.replace("their recordings", "its recording").replace("their clip", "its clip")
+        message = f"{printable(shown[clip])} {text}, {printable(meant)}"
+        yield finding(collection.clips[clip], message, f"rename it: {printable(meant)}.csv")
+    if not few:
+        clip, meant = min(change.clips.items())
+        example = f"{printable(shown[clip])} for {printable(meant)}"
+        file = printable(posixpath.basename(collection.clips[clip]))
+        hint = f"rename them: {file} to {printable(meant)}.csv, and so on"
+        message = f"{plural(len(change.clips), 'file')} {change.text}: {example}"
+        yield finding(collection.path, message, hint, severity=ERROR if sure else WARNING)
 
 
 def missing_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
@@ -322,6 +298,13 @@ def missing_clip(collection: Collection, finding: MakeFinding) -> Iterator[Findi
 
 
 def surplus_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
+    if (other := other_split(collection)) is not None:
+        clips, mine, theirs = other
+        names = sorted(map(posixpath.basename, clips))
+        message = f"{plural(len(names), 'file')} of {mine} ({listed(names, 2)}), but "
+        message += f"{collection.where} has clips of {theirs} ({listed(sorted(collection.expected), 2)})"
+        hint = "give the outputs for the clips of the reference, or name another reference"
+        yield finding(collection.path, message, hint)
     surplus, missing = _alone(collection)
     if len(surplus) > SINGLY:
         message = f"{len(surplus):,} of {plural(len(collection.clips), 'file')} are not of a clip of "
@@ -375,8 +358,8 @@ def result_name(collection: Collection, finding: MakeFinding) -> Iterator[Findin
             yield finding(collection.clips[clip], message, "name each result file like its recording: mix001.csv")
 
 
-NAME_RULES = (name_around_clip, result_name)
-REFERENCE_RULES = (misspelt_clip, files_of_other_split, missing_clip, surplus_clip)
+NAME_RULES = (misspelt_clip, result_name)
+REFERENCE_RULES = (missing_clip, surplus_clip)
 
 
 # --- where files lie, and what they hold ------------------------------------------------------------------
@@ -485,10 +468,29 @@ ALIKE = 5
 SHORT = 60
 
 
+#: Of the files that :func:`all_empty` compares: the label frames up to the last label of a clip, and the rows that half
+#: of the others have. In shorter clips, a single event that was not detected is an empty file.
+_LONG, _MANY_ROWS = 300, 100
+
+
 def all_empty(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    parts = collection.parts
-    if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
+    parts = [part for _, part in collection.parts]
+    if len(parts) > 1 and not any(part.rows or part.file.data.strip() for part in parts):
         yield finding(collection.path, f"all {len(parts)} files are empty")
+        return
+    # many empty files for clips with events, next to full ones
+    parts = [part for part in parts if collection.labelled.get(part.origin.clip, 0) >= _LONG]
+    empty = sorted(part.origin.clip for part in parts if not part.rows and not part.file.data.strip())
+    rows = np.array([part.rows for part in parts if part.rows])
+    if len(empty) < max(ALIKE, len(parts) / 10) or len(rows) < ALIKE or (median := np.median(rows)) < _MANY_ROWS:
+        return
+    nearly = int(np.count_nonzero(rows < median / 4))
+    if 10 * nearly <= len(rows) and 2 * nearly <= len(empty):
+        message = f"{len(empty):,} of {plural(len(parts), 'file')} are empty, although the reference has events in "
+        message += f"their clips: {listed([printable(clip) for clip in empty], 3)}; the others have {median:,.0f} rows "
+        message += f"(median), and {nearly or 'none'} of them less than a quarter of that"
+        hint = "check that the system read these recordings and ran to its end"
+        yield finding(collection.path, message, hint, severity=WARNING)
 
 
 def empty_file(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
@@ -508,25 +510,6 @@ def empty_file(collection: Collection, finding: MakeFinding) -> Iterator[Finding
     if events or part.origin.clip not in collection.expected:  # the file of a clip that was asked for is no accident
         more = ", and the reference has events in its clip" if events else ""
         yield finding(part.file.path, f"the only label file is empty{more}")
-
-
-#: Of the files that :func:`many_empty` looks at: the label frames up to the last label of a clip, and the rows that
-#: half of the others have. In shorter clips, a single event that was not detected is an empty file.
-_LONG, _MANY_ROWS = 300, 100
-
-
-def many_empty(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    parts = [part for _, part in collection.parts if collection.labelled.get(part.origin.clip, 0) >= _LONG]
-    empty = sorted(part.origin.clip for part in parts if not part.rows and not part.file.data.strip())
-    rows = np.array([part.rows for part in parts if part.rows])
-    if len(empty) < max(ALIKE, len(parts) / 10) or len(rows) < ALIKE or (median := np.median(rows)) < _MANY_ROWS:
-        return
-    nearly = int(np.count_nonzero(rows < median / 4))
-    if 10 * nearly <= len(rows) and 2 * nearly <= len(empty):
-        message = f"{len(empty):,} of {plural(len(parts), 'file')} are empty, although the reference has events in "
-        message += f"their clips: {listed([printable(clip) for clip in empty], 3)}; the others have {median:,.0f} rows "
-        message += f"(median), and {nearly or 'none'} of them less than a quarter of that"
-        yield finding(collection.path, message)
 
 
 def one_file_for_all(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
@@ -675,7 +658,6 @@ _NUMBERED_NAME = re.compile(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)
 NUMBERED = 10
 
 
-SUBMISSION_REFERENCE_RULES = (many_empty,)
 SUBMISSION_RULES = (
     uneven_depth,
     same_content,

@@ -1,6 +1,6 @@
 """VID: the videos of a dataset tree or folder, judged by their packets.
 
-:func:`check_videos` reads the packets of each video once, and decodes none. A recording without a video is LAY105.
+:func:`check_videos` reads the packets of each video once, and decodes none. A recording without a video is LAY103.
 """
 
 from __future__ import annotations
@@ -8,28 +8,26 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from functools import partial
 
 import numpy as np
 
 from seldio.catalogues.trees import Tree, TreePlace
-from seldio.clock import HOP, centre
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
 from seldio.parallel import parallel_map
+from seldio.rules import WARNING
 from seldio.rules.audio import TreeFile, TreeMedia, is_video, prescribed
-from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, MakeFinding, probed
-from seldio.text import plural, printable
+from seldio.text import printable
 
 #: Largest difference in length between audio and video in STARSS23, in seconds.
 USUAL = 0.30
 #: Rates that differ by less are the same, written with fewer digits.
 _SAME_RATE = 1e-5
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,8 +43,6 @@ class VideoFacts:
     off: float  # seconds by which the frame that is farthest from its nominal time is shown later than that
     worst: int  # the number of that frame
     fault: str  # why reading stopped, if it did
-    bare: tuple[int, ...]  # label frames with labels but without a video frame, ascending
-    hop: Fraction  # seconds between label frames
 
     @property
     def whole(self) -> bool:
@@ -81,69 +77,59 @@ class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
 
     def __init__(self, collection: Collection, tree: Tree) -> None:
         super().__init__(collection, tree, is_video)
-        labelled: dict[str, tuple[Ints, Fraction]] = {}  # the label frames of each file and the seconds between them
-        for labels in map(Labels, collection.readings if self.places else ()):
-            for index, part in enumerate(labels.filled if labels.has("frame") else ()):
-                frames = np.unique(labels.column("frame")[labels.rows_of(index)])
-                labelled[part.file.path] = frames, labels.format.hop
         clips = {clip.video: clip for clip in tree.clips if clip.video is not None}
-        tasks: list[_VideoTask] = []
+        entries = [self.entries[place.name] for place in self.places]
         lengths: list[float | None] = []
         for place in self.places:
             clip = clips.get(place.name)
-            path = self.entries[clip.metadata].path if clip is not None and clip.metadata is not None else ""
-            tasks.append(_VideoTask(self.entries[place.name], *labelled.get(path, (np.zeros(0, np.int64), HOP))))
             names = clip.recordings.values() if clip is not None else ()
             probes = [probed(self.entries[name])[0] for name in names if name in self.entries]
             lengths.append(max((probe.seconds for probe in probes if probe and not probe.cut_off), default=None))
-        here = packed(task.entry for task in tasks)
-        facts = parallel_map(_facts, tasks, batch=8, what="reading the packets of videos", here=here)
-        rows = zip(tasks, self.places, facts, lengths, strict=True)
-        self.all = [VideoFile(task.entry, place, *read, sound, tree.layout) for task, place, read, sound in rows]
+        what = "reading the packets of videos"
+        facts = parallel_map(_facts, entries, batch=8, what=what, here=packed(entries))
+        rows = zip(entries, self.places, facts, lengths, strict=True)
+        self.all = [VideoFile(entry, place, *read, sound, tree.layout) for entry, place, read, sound in rows]
         self.readable = [(video, video.facts) for video in self.all if video.facts is not None]
 
 
-class _VideoTask(NamedTuple):
-    """A video, the label frames of its clip that have labels, and the seconds between label frames."""
-
-    entry: Entry
-    frames: Ints
-    hop: Fraction
-
-
-def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
+def _facts(entry: Entry) -> tuple[VideoFacts | None, str, bool]:
     """Return the facts from packets, why they cannot be read, and whether that is because there is only audio."""
     from seldio.media.video import SoundOnly, Video
 
-    entry, frames, hop = task
     try:
         with entry.open() as stream, Video(stream) as video:
-            bare = tuple(frames[video.numbers(frames.tolist(), hop=hop) < 0].tolist())
             scan, ahead = video.scan, video.scan.ahead
             far = np.abs(ahead)
             worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
             times = float(scan.start), float(scan.end), float(ahead[worst]), worst
-            facts = VideoFacts(video.size, scan.rate, len(scan), scan.promised, *times, scan.fault, bare, hop)
+            facts = VideoFacts(video.size, scan.rate, len(scan), scan.promised, *times, scan.fault)
             return facts, "", False
     except SeldioError as error:
         return None, error.text, isinstance(error, SoundOnly)
 
 
 def video_unreadable(video: VideoFile, finding: MakeFinding) -> Iterator[Finding]:
-    if video.facts is None and not video.is_recording:
-        yield finding(f"{video.file} cannot be read as video: {printable(video.fault or '')}", video.again)
-
-
-def video_cut_off(video: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
-    if not facts.whole:
+    fault = printable(video.fault or "")
+    if video.is_recording:
+        message = f"{video.file} is a recording that libsndfile cannot read: {fault}"
+        hint = "write it as WAV or FLAC, which programs can read and seldio can check"
+        yield dataclasses.replace(finding(message, hint), severity=WARNING)
+    elif (facts := video.facts) is None:
+        yield finding(f"{video.file} cannot be read as video: {fault}", video.again)
+    elif not facts.whole:
         promised = f" of {facts.promised:,}" if facts.promised > facts.frames else ""
         why = f" ({printable(facts.fault)})" if facts.fault else ""
         message = f"{video.file} ends after {facts.frames:,}{promised} frames, at {facts.end:.3f} s{why}"
         yield finding(message, video.again)
 
 
+def video_size(media: TreeVideo, finding: MakeFinding) -> Iterator[Finding]:
+    yield from _other_size(media, finding)
+    yield from _other_rate(media, partial(finding, hint="use the published video, or select frames by time"))
+
+
 @prescribed
-def video_size(row: DatasetSpec, video: VideoFile, facts: VideoFacts) -> str | None:
+def _other_size(row: DatasetSpec, video: VideoFile, facts: VideoFacts) -> str | None:
     wanted, (width, height) = row.picture if video.place.inside else None, facts.size
     if wanted is None or (width * wanted[1] == height * wanted[0] and facts.size <= wanted):
         return None
@@ -151,7 +137,7 @@ def video_size(row: DatasetSpec, video: VideoFile, facts: VideoFacts) -> str | N
 
 
 @prescribed
-def video_rate(row: DatasetSpec, video: VideoFile, facts: VideoFacts) -> str | None:
+def _other_rate(row: DatasetSpec, video: VideoFile, facts: VideoFacts) -> str | None:
     wanted = row.pictures if video.place.inside else None
     if wanted is None or abs(float(facts.rate / wanted) - 1) < _SAME_RATE:
         return None
@@ -165,15 +151,6 @@ def video_length(video: VideoFile, facts: VideoFacts, finding: MakeFinding) -> I
         yield finding(f"{message}{abs(facts.end - video.sound):.3f} s {longer}")
 
 
-def labels_without_picture(video: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
-    # more of them than usual: the first or the last one is far from all pictures
-    times = [float(centre(frame, facts.hop)) for frame in (*facts.bare[:1], *facts.bare[-1:])]
-    if facts.whole and any(time < facts.start - USUAL or time >= facts.end + USUAL for time in times):
-        frames = f"{facts.bare[0]:,}" if len(facts.bare) == 1 else f"{facts.bare[0]:,} … {facts.bare[-1]:,}"
-        message = f"{plural(len(facts.bare), 'label frame')} without a video frame ({frames}): "
-        yield finding(f"{message}{video.file} runs from {facts.start:.3f} to {facts.end:.3f} s")
-
-
 def video_clock(video: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
     half = 0.5 / float(facts.rate)
     if abs(facts.off) > half + 1e-3:
@@ -184,14 +161,9 @@ def video_clock(video: VideoFile, facts: VideoFacts, finding: MakeFinding) -> It
         yield finding(f"{message}{shown - facts.off:.3f} s according to its number and the frame rate ({cause})")
 
 
-def sound_without_pictures(video: VideoFile, finding: MakeFinding) -> Iterator[Finding]:
-    if video.is_recording:
-        yield finding(f"{video.file} is a recording that libsndfile cannot read: {printable(video.fault or '')}")
-
-
-TREE_RULES = (video_size, video_rate)
-FILE_RULES = (video_unreadable, sound_without_pictures)
-PACKET_RULES = (video_cut_off, video_length, labels_without_picture, video_clock)
+TREE_RULES = (video_size,)
+FILE_RULES = (video_unreadable,)
+PACKET_RULES = (video_length, video_clock)
 
 
 def check_videos(collection: Collection, tree: Tree, sink: Sink) -> int:

@@ -141,9 +141,6 @@ class TreeKeys(_Keys):
         {}, description='the top folders; "challenge" stands for foa_dev, mic_dev, metadata_dev and so on'
     )
     depth: int = Field(0, description="folders between a top folder and the development recordings")
-    below_eval: Literal["none", "any", "eval"] = Field(
-        "none", description="folders that the official code wants between the evaluation folder and the recordings"
-    )
     splits: dict[str, SplitKeys] = Field({}, description="the splits, called like their folders")
     splits_of: str | None = Field(None, description="a dataset that has the same splits")
     kinds: dict[str, str] = Field({}, description="the kind of split that each fold belongs to")
