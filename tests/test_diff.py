@@ -222,7 +222,7 @@ def both(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_labels_and_questions_in_one_place_are_compared_by_their_format(both: tuple[Path, Path]) -> None:
     old, new = both
-    with pytest.raises(UsageError, match=r"holds labels and files of \w+: name the format \(format=\)"):
+    with pytest.raises(UsageError, match=r"name the format \(format=\) of those to compare, starss22 or items"):
         seldio.diff(old, new)
     questions = new / "questions.jsonl"
     questions.write_text(questions.read_text().replace('"answer": "yes"', '"answer": "no"', 2))
