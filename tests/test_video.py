@@ -419,5 +419,5 @@ def test_sound_in_a_container_of_videos_is_no_broken_video(name: str, tmp_path: 
     if name.startswith("video_dev"):
         assert (found.code, found.severity.value) == ("VID101", "error")
     else:
-        assert (found.code, found.severity.value) == ("VID101", "warning")
+        assert (found.code, found.severity.value) == ("VID101", "info")
     assert "only sound (AAC, 4 channels at 24,000 Hz" in found.message
