@@ -290,16 +290,23 @@ def test_recordings_are_found_from_whatever_is_named(named: str, labels: Path, t
     assert all((tmp_path / record["audio_path"]).is_file() for record in records_of(out))
 
 
-def test_recordings_that_do_not_fit_or_lack_are_named(labels: Path, tmp_path: Path) -> None:
+def test_a_set_of_ones_own_is_heard_or_says_what_does_not_fit(labels: Path, tmp_path: Path) -> None:
     for number, file in enumerate(sorted(labels.rglob("*.csv"))[:3]):
         for folder in ("labels", "audio"):
             (tmp_path / f"yard/{folder}").mkdir(parents=True, exist_ok=True)
         (tmp_path / f"yard/labels/c{number}.csv").write_bytes(file.read_bytes())
         soundfile.write(tmp_path / f"yard/audio/c{number}.wav", np.zeros((30 * 8000, 2), np.float32), 8000)
+    for place in ("yard", "yard/labels"):
+        out = tmp_path / f"{place.replace('/', '-')}-items"
+        seldio.convert(tmp_path / place, out / "qa.json", "items")
+        assert not seldio.validate(out).findings
+        assert len(list(out.rglob("*.wav"))) in (5, 6)  # silent clips are not asked about
     with pytest.raises(SeldioError, match=r"has 2 channels.*audio=False makes the questions"):
         seldio.convert(tmp_path / "yard", tmp_path / "qa.jsonl", "so-bench")
     done = seldio.convert(tmp_path / "yard", tmp_path / "qa.jsonl", "so-bench", audio=False)
     assert "a model hears the first 20 s of each" in str(done)
+    paths = {record["audio_path"] for record in records_of(tmp_path / "qa.jsonl")}
+    assert paths <= {f"yard/audio/c{number}.wav" for number in range(3)}
     (tmp_path / "yard/audio/c1.wav").unlink()
     with pytest.raises(SeldioError, match=r"1 recording of 3 is neither among nor next to the labels \(c1\)"):
         seldio.convert(tmp_path / "yard", tmp_path / "qa.json", "items")

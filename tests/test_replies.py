@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,15 @@ def test_the_time_for_all_of_a_reply_grows_no_faster_where_nothing_is_left_out(
     monkeypatch.setattr(words, "READ_OF_END", 1 << 20)
 
     assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 1_000)
+
+
+@pytest.mark.parametrize("options", [["dog", "cat", "rain"], ["A dog barks", "A cat meows", "Rain falls"]])
+def test_restated_options_are_no_answer(options: list[str]) -> None:
+    heads = ("", "Options:\n", "The options are: ", "Варианты:\n", "Let's consider each option:\n")
+    for head, joint, mark in product(heads, ("\n", " ", "; "), ("{}. ", "{}) ", "({}) ", "- ")):
+        listed = head + joint.join(mark.format(letter) + option for letter, option in zip("ABC", options, strict=True))
+        for reply in (listed, listed[:-2]):
+            assert read(reply, options).option is None, reply
 
 
 ANNOUNCED = (
