@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from commands import invoke
+from commands import invoke, records_of
 from effort import as_one, some
 from test_questions import event, make, walkers
 from test_russian import NAMES, said
@@ -154,10 +154,10 @@ def test_the_command_writes_a_file_that_is_found_right(labels: Path, tmp_path: P
     out = tmp_path / "qa.jsonl"
     done = invoke("convert", labels, "--to", "so-bench", "--fill", "language=ru", "-o", out)
     assert 0 == done.exit_code, done.stderr
-    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    rows = records_of(out)
     english = tmp_path / "en.jsonl"
     seldio.convert(labels, english, "so-bench")
-    others = [json.loads(line) for line in english.read_text("utf-8").splitlines()]
+    others = records_of(english)
     assert [list(row) for row in rows] == [[*other, "language"] for other in others]
     assert {row["language"] for row in rows} == {"ru"}
     assert {finding.code for finding in seldio.validate(out).findings} == {

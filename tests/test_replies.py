@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import invoke
+from commands import invoke, records_of
 from effort import grows_no_faster
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,7 +47,7 @@ Labelled = tuple[str, list[str], str, Any]  # reply, options, question, the opti
 
 
 def rows(name: str) -> list[Any]:
-    return [json.loads(line) for line in (CASES / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    return records_of(CASES / f"{name}.jsonl")
 
 
 def of_two_readers() -> Iterator[Labelled]:
@@ -235,7 +235,7 @@ def test_situations_are_read_by_seldio_score(tmp_path: Path) -> None:
     done = invoke("score", paths[0], "-r", paths[1], "--items", paths[2])
 
     assert done.exit_code == 0, done.output
-    listed = [json.loads(line) for line in Path(paths[2]).read_text("utf-8").splitlines()]
+    listed = records_of(Path(paths[2]))
     assert {row["reply"]: row["read"] for row in listed} == {reply: says or "" for _, reply, says in situations}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from commands import laid
 from pages import in_process
 
 import seldio
@@ -186,9 +187,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for split in ("dev-test", "eval"):
         for number, clip in enumerate(sorted(expected_clips("starss23", split))):
             for side, row in (("labels", "0,{},0,10,0,200"), ("first", "0,{},15,0"), ("second", "0,{},90,0")):
-                path = root / split / side / f"{clip}.csv"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(row.format(number % 13) + "\n")
+                laid(root, {f"{split}/{side}/{clip}.csv": row.format(number % 13) + "\n"})
     return root
 
 
