@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import noticed, rows_of
+from commands import noticed, records_of, rows_of
 from conftest import Kept
 from effort import grows_no_faster
 from hypothesis import example, given
@@ -64,7 +64,7 @@ def whole(texts: dict[str, Sequence[str]] | None = None, other: str = text(0, "N
 
 
 def test_eval_py_is_reproduced(official: Kept) -> None:
-    cases = [json.loads(line) for line in (official / "jasco-judge.jsonl").read_text("utf-8").splitlines()]
+    cases = records_of(official / "jasco-judge.jsonl")
     assert len(cases) >= 23
     for case in cases:
         pairs = [(str(id) or None, judge_text) for id, judge_text in case["rows"]]

@@ -18,6 +18,7 @@ import av
 import numpy as np
 import pytest
 import soundfile
+from commands import laid
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -411,9 +412,7 @@ def test_a_video_that_was_cut_without_encoding_is_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.m4a", "foa/a.mp4", "video_dev/dev-train-tau/fold3_room4_mix001.mp4"])
 def test_sound_in_a_container_of_videos_is_no_broken_video(name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(recording(1.0, 4))
+    path = laid(tmp_path, {name: recording(1.0, 4)}) / name
     (found,) = about(path if name.startswith("a.") else tmp_path)
 
     if name.startswith("video_dev"):
