@@ -282,6 +282,12 @@ def test_a_fault_in_a_meta_file(old: str, new: str, expected: list[Any]) -> None
         assert_pointed(finding)
 
 
+def test_what_a_challenge_accepts_is_a_warning() -> None:
+    faults = {name: files for name, files, _ in LAYOUT} | {name: with_meta(old, new) for name, old, new, _ in CONTENT}
+    mild = {name for name, files in faults.items() if all(each.severity is Severity.WARNING for each in found(files))}
+    assert mild == {"files nobody looks for", "second meta file", "no report", "no email", "no results", "a fraction"}
+
+
 @pytest.mark.parametrize(
     ("data", "expected"),
     [

@@ -208,6 +208,19 @@ def test_rules_with_a_fix_have_an_example_that_is_fixable(found_in: Found) -> No
 
 @as_one
 @pytest.mark.parametrize("rule", CATALOGUE.values())
+def test_pages_are_whole(rule: Rule) -> None:
+    assert re.fullmatch(r"[A-Z\"].{5,100}\.", rule.summary)
+    assert rule.code not in rule.summary
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+|[a-z0-9]+", rule.name)
+    why, *sections = re.split(r"^(Example|Fix|Reference):", rule.explanation, flags=re.MULTILINE)
+    assert sections[::2] == ["Example", "Fix", "Reference"]
+    assert all(text.strip() for text in (why, *sections[1::2]))
+    for text in sections[1:5:2]:
+        assert all(line.startswith("    ") for line in text.strip("\n").split("\n") if line)
+
+
+@as_one
+@pytest.mark.parametrize("rule", CATALOGUE.values())
 def test_pages_say_how_to_repair(rule: Rule) -> None:
     fix = rule.explanation.partition("\nFix:")[2].partition("\nReference:")[0]
     asked = {"none": set(), "safe": {"--fix"}, "unsafe": {"--unsafe-fixes"}}[rule.fix]

@@ -153,7 +153,7 @@ def recording_unreadable(recording: TreeFile[Probe], finding: MakeFinding) -> It
         is_audio = head[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS")
         # the first bytes of a file that is not audio often reveal what it is
         start = f" (it begins with {printable(head.decode('latin-1'))})" if head and not is_audio else ""
-        fault = printable(recording.fault or "") if recording.entry.size else "it is empty"
+        fault = printable(recording.fault or "") if recording.entry.size else "it is empty (0 bytes)"
         yield finding(f"{recording.file} cannot be read as audio: {fault}{start}", recording.again)
     elif not recording.facts.frames:
         header = recording.facts.header

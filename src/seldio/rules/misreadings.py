@@ -240,26 +240,40 @@ def frames_jump(frame: Values, labels: Labels) -> Iterator[RowFault]:
         yield RowFault(row, "frame", {"falls": breaks[file], "rows": plural(int(labels.sizes[file]), "row")})
 
 
+def _cut_off(labels: Labels) -> Iterator[RowFault]:
+    """Yield files whose azimuths and elevations are radians without their decimals."""
+    small = (labels.reach("azimuth") <= 3) & (labels.reach("elevation") <= 2)
+    whole = labels.count(_whole(labels, "azimuth")) == labels.sizes
+    narrow = small & whole & (labels.sizes >= ENOUGH) & ~labels.explained("azimuth")
+    low, high = labels.low("azimuth"), labels.high("azimuth")
+    # a source in front, in some of the files
+    if not small.all() or len(labels.filled) < 3 or high.max() - low.min() < 3:
+        several = labels.high("class_id") - labels.low("class_id") >= 2
+        narrow &= (high - low >= 3) & several & (labels.sizes >= 3 * ENOUGH)
+    hint = "write them again, in degrees, from what the system put out"
+    for file in labels.explain(narrow, "azimuth", "elevation"):
+        peaks = [int(labels.reach(field)[file]) for field in ("azimuth", "elevation")]
+        message = f"every azimuth is a whole number within ±{peaks[0]} and every elevation one within ±{peaks[1]}: "
+        message += "directions were lost, as int() does with radians"
+        yield RowFault(int(labels.starts[file]), "azimuth", message=message, hint=hint)
+
+
 def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
+    if labels.has("x"):
+        return
+    yield from _cut_off(labels)
     several = len(labels.filled) >= 3 or labels.high("class_id").max() - labels.low("class_id").min() >= 4
-    if labels.has("x") or len(labels) < 10 * ENOUGH or not several or labels.explained("azimuth").any():
+    if len(labels) < 10 * ENOUGH or not several or labels.explained("azimuth").any():
         return
     low, high, lowest, highest = azimuth.min(), azimuth.max(), elevation.min(), elevation.max()
-    cut_off = high - low >= 3 and max(-low, high) <= 3 and max(-lowest, highest) <= 2
-    narrow = cut_off or (low >= -1 and high <= SMALL and (low, high) != (0, 0))
-    level = lowest >= 0 and highest <= SMALL
+    narrow, level = low >= -1 and high <= SMALL and (low, high) != (0, 0), lowest >= 0 and highest <= SMALL
     if not (narrow or level) or not _whole(labels, "azimuth").all():
         return
     if narrow:
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuths are whole numbers from {low:g} to {high:g} in all {plural(len(labels), 'row')}: "
-        if cut_off:
-            message += "directions were lost, as int() does with radians"
-            hint = "write them again, in degrees, from what the system put out"
-            yield RowFault(0, "azimuth", message=message, hint=hint)
-        else:
-            message += "these seem to be sources or tracks, and the azimuths missing"
-            yield RowFault(0, "azimuth", message=message, severity=Severity.WARNING)
+        message += "these seem to be sources or tracks, and the azimuths missing"
+        yield RowFault(0, "azimuth", message=message, severity=Severity.WARNING)
     if level and (labels.count(~_whole(labels, "elevation")) > MOSTLY * labels.sizes).all():
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"elevations are decimals from {lowest:g} to {highest:g}, and azimuths whole numbers: these seem to "
