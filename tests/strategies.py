@@ -6,15 +6,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
+from effort import some
 from hypothesis import strategies as st
 
 from seldio import geometry
 from seldio.formats import TextFile
+from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import vocabulary
 
 BOM = b"\xef\xbb\xbf"
+#: Each kind of column, with a header and without; `make test-slow` takes them all.
+dialects = pytest.mark.parametrize("dialect", some(DIALECTS, 6, 2, 7, 14, 15), ids=lambda dialect: dialect.name)
 
 
 def text_file(data: bytes, name: str = "mix001.csv") -> TextFile:

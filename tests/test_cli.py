@@ -37,6 +37,11 @@ def seldio(*arguments: str | Path, cwd: Path | None = None) -> subprocess.Comple
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout_bytes, done.stderr_bytes)
 
 
+def test_standard_input_is_a_file() -> None:
+    piped = process("validate", "-", "-f", "starss23", "--output", "concise", stdin=BAD.encode())
+    assert (piped.returncode, b"<stdin>:2:4: LAB102" in piped.stdout) == (1, True)
+
+
 def refused(*arguments: str | Path) -> str:
     """What is said of a command that is used wrongly, in one line."""
     done = seldio(*arguments)

@@ -15,7 +15,7 @@ from commands import invoke, laid
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import BOM, broken_files, label_files, text_file
+from strategies import BOM, broken_files, dialects, label_files, text_file
 from test_files import make_tar, make_zip
 from test_rules import ALL, Case
 
@@ -25,12 +25,9 @@ from seldio.check.labels import LabelGroup
 from seldio.check.repair import Fixed, fix
 from seldio.findings import Finding, Severity
 from seldio.formats import LabelReading, get
-from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.rules import CATALOGUE
 
-#: Each kind of column, with a header and without; `make test-slow` takes them all.
-dialects = pytest.mark.parametrize("dialect", some(DIALECTS, 6, 2, 7, 14, 15), ids=lambda dialect: dialect.name)
 FIXABLE = [case for case in ALL if case.bad and CATALOGUE[case.code].fix != "none"]
 
 

@@ -222,7 +222,7 @@ def test_a_public_data_set_does_not_become_private(hub: HubStandIn, tree: Path) 
     assert "is public" in text
 
 
-def test_what_an_export_left_is_removed(hub: HubStandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_export_left_is_removed(hub: HubStandIn, tmp_path: Path) -> None:
     root = starss(tmp_path / "data")
     push(root, REPO, kind="parquet")
     before = set(hub.files(REPO))

@@ -147,7 +147,7 @@ def test_units_limits_and_texts_of_audacity() -> None:
 
 
 @tools
-def test_examples_are_recognised(tool: ToolFormat, tmp_path: Path) -> None:
+def test_examples_are_recognised(tool: ToolFormat) -> None:
     assert {one.code for one in seldio.validate(example(tool)).findings} <= {"LAB120"}
     assert f"\n\n{tool.name} " in command("info", example(tool)).stdout.decode()
     table = seldio.read(example(tool))

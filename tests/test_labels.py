@@ -11,11 +11,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from effort import calls, examples, some
+from effort import calls, examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from releases import older
-from strategies import BOM, broken_files, event_tables, label_files, text_file
+from strategies import BOM, broken_files, dialects, event_tables, label_files, text_file
 
 from seldio.errors import DataError
 from seldio.findings import Finding, Severity, raise_errors
@@ -26,8 +26,6 @@ from seldio.rules import CATALOGUE
 from seldio.schema.event_rows import Event, to_events
 
 CASES = Path(__file__).parent / "cases" / "formats"
-#: Each kind of column, with a header and without; `make test-slow` takes them all.
-dialects = pytest.mark.parametrize("dialect", some(DIALECTS, 6, 2, 7, 14, 15), ids=lambda dialect: dialect.name)
 
 
 def read(dialect: LabelFormat, *data: bytes, fast: bool = True) -> tuple[LabelReading, list[Finding]]:

@@ -257,7 +257,7 @@ def test_predictions_in_a_known_format_stay_what_they_are(yard: Path, system: Pa
     assert reports[0].tables[0].rows[0][1:] == reports[1].tables[0].rows[0][1:]
 
 
-def test_two_orders_of_columns_are_one_reference(yard: Path, system: Path) -> None:
+def test_two_orders_of_columns_are_one_reference(yard: Path) -> None:
     lines = ["label,distance,time,azimuth", "dog bark,1.5,0.0,270", "dog bark,1.5,0.1,271", "bird,3,0.3,10"]
     (yard / "train/a.csv").write_text("\n".join(lines) + "\n")
     report = seldio.score(yard, yard)

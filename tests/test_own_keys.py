@@ -291,10 +291,10 @@ def test_a_part_of_a_recording_is_a_loss(tmp_path: Path) -> None:
     seldio.convert(given, tmp_path / "out", "inspect", allow_loss="start,end")
 
 
-def sample(id: str, text: str, epoch: int = 1) -> tuple[str, bytes]:
-    record = {"id": id, "epoch": epoch, "input": "?", "target": "A", "output": {"completion": text}}
+def sample(id: str, text: str) -> tuple[str, bytes]:
+    record = {"id": id, "epoch": 1, "input": "?", "target": "A", "output": {"completion": text}}
     record["attachments"] = {"ab": "ANSWER: A"}  # inspect keeps long texts once, under their hash
-    return f"samples/{id}_epoch_{epoch}.json", json.dumps(record).encode()
+    return f"samples/{id}_epoch_1.json", json.dumps(record).encode()
 
 
 def zstandard(members: dict[str, bytes], checksum: int = 0) -> bytes:

@@ -15,6 +15,7 @@ from commands import invoke, json_lines
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_ruenvaqa import answers
 
 import seldio
 from seldio import validate
@@ -247,11 +248,6 @@ def mera_question(number: int, two: bool = False) -> Record:
             "outputs": "B", "meta": {"id": number}}  # fmt: skip
 
 
-def outputs(*pairs: tuple[Any, Any]) -> bytes:
-    rows = [{"outputs": text, "meta": {"id": number}} for number, text in pairs]
-    return json.dumps({"data": {"test": rows}}, ensure_ascii=False, indent=4).encode()
-
-
 @pytest.fixture
 def gold(tmp_path: Path) -> Path:
     path = tmp_path / "gold.json"
@@ -267,13 +263,13 @@ def packed(folder: Path, members: dict[str, bytes]) -> Path:
     return folder / "submission.zip"
 
 
-WHOLE = outputs((1, "A"), (2, "B"), (3, "B"))
+WHOLE = answers((1, "A"), (2, "B"), (3, "B"))
 MERA: list[tuple[dict[str, bytes], list[str]]] = [
     ({"ruEnvAQA.json": WHOLE}, []),
-    ({"ruEnvAQA.json": outputs((1, "A"), (3, "B"))}, ["PRD131"]),
-    ({"ruEnvAQA.json": outputs((1, "A"), (2, "B"), (3, "C"))}, ["PRD133"]),
-    ({"ruEnvAQA.json": outputs((1, "A"), (2, "B"), (3, "B"), (9, "A"))}, ["PRD132"]),
-    ({"ruEnvAQA.json": outputs((1, "A"), (2, 7), (3, "B"))}, ["PRD116"]),
+    ({"ruEnvAQA.json": answers((1, "A"), (3, "B"))}, ["PRD131"]),
+    ({"ruEnvAQA.json": answers((1, "A"), (2, "B"), (3, "C"))}, ["PRD133"]),
+    ({"ruEnvAQA.json": answers((1, "A"), (2, "B"), (3, "B"), (9, "A"))}, ["PRD132"]),
+    ({"ruEnvAQA.json": answers((1, "A"), (2, 7), (3, "B"))}, ["PRD116"]),
     ({"ruEnvAQA.json": b'{"data": {"dev": []}}'}, ["PRD111"]),
     ({"ruEnvAQA.jso": WHOLE}, ["PRD124"]),
     ({"ruenvaqa.json": WHOLE}, ["PRD124"]),
@@ -306,7 +302,7 @@ def test_what_lies_beside_labels_is_no_submission(tmp_path: Path) -> None:
 
 def test_one_file_of_answers(tmp_path: Path, gold: Path) -> None:
     path = tmp_path / "answers.json"
-    path.write_bytes(outputs((1, "В"), (2, "B")))
+    path.write_bytes(answers((1, "В"), (2, "B")))
     assert [finding.code for finding in validate(path, reference=load(str(gold))).findings] == ["PRD131", "PRD134"]
     own = json_lines(tmp_path / "own.jsonl", [{"id": str(n), "prediction": "B"} for n in (1, 3)])
     found = validate(own, reference=load(str(gold))).findings

@@ -313,10 +313,10 @@ def content_of(source: Source) -> dict[str, bytes]:
     return {entry.name: entry.read() for entry in source}
 
 
-def opened(path: Path, limits: Limits = DEFAULTS) -> tuple[dict[str, bytes], list[str]]:
+def opened(path: Path) -> tuple[dict[str, bytes], list[str]]:
     """The files of a source, and the codes of what is wrong with it."""
     found: list[Finding] = []
-    with open_source(path, found.append, limits) as source:
+    with open_source(path, found.append) as source:
         return content_of(source), [finding.code for finding in found]
 
 

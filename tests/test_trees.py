@@ -48,8 +48,8 @@ def findings(names: Iterable[str], empty: Iterable[str] = (), root: str = "") ->
     return list(rules.findings(LAYOUT_RULES, collection, tree))
 
 
-def codes(names: Iterable[str], empty: Iterable[str] = (), root: str = "") -> list[str]:
-    return [finding.code for finding in findings(names, empty, root)]
+def codes(names: Iterable[str]) -> list[str]:
+    return [finding.code for finding in findings(names)]
 
 
 def files(top: str, clips: dict[str, list[str]] | None = None, prefix: str = "") -> set[str]:

@@ -138,7 +138,7 @@ def _rows(format: LabelFormat, field: str, value: float | None) -> pa.Table:
     return pa.table(kept)
 
 
-def _refused(format: LabelFormat, field: str, table: pa.Table, folder: Path) -> str:
+def _refused(format: LabelFormat, table: pa.Table, folder: Path) -> str:
     """What is said of the table; nothing is written."""
     out = folder / ("out.parquet" if format.role == "table" else "out")
     with pytest.raises(seldio.SeldioError) as caught:
@@ -151,7 +151,7 @@ def _refused(format: LabelFormat, field: str, table: pa.Table, folder: Path) -> 
 def test_no_number(format: LabelFormat, field: str, tmp_path: Path) -> None:
     text = "" if format.role == "table" or field == "score" else f"{format.name} has numbers of up to nine digits"
     for value in (math.nan, -math.inf, *((-3e9, 1e300) if text else ())):
-        said = _refused(format, field, _rows(format, field, value), tmp_path)
+        said = _refused(format, _rows(format, field, value), tmp_path)
         reason = f" is {value}, not a finite number" if not math.isfinite(value) else f" is {value:g}: {text}"
         assert f"{field} in row 3 (row 1 of clip b){reason}" in said
 
@@ -163,7 +163,7 @@ def test_an_unknown_distance_is_no_0(format: LabelFormat, tmp_path: Path) -> Non
     """It stays unknown where the format has a word for that; where it has none, nothing is written."""
     table = _rows(format, "distance", None)
     if isinstance(format, Dialect) and format.unknown_distance is None:
-        said = _refused(format, "distance", table, tmp_path)
+        said = _refused(format, table, tmp_path)
         assert f"{format.name} needs distance (1 of 3 rows have none)" in said
         return
     out = tmp_path / ("out.parquet" if format.role == "table" else "out")
@@ -179,7 +179,7 @@ def test_a_polygon_with_no_number(tmp_path: Path) -> None:
     table = _rows(format, "distance", 1.5)
     spots = [[[[1.0, 2.0, 1.0]]], None, [[[1.0, math.nan, 1.0]]]]
     table = table.append_column("segmentation", pa.array(spots, pa.list_(pa.list_(pa.list_(pa.float64())))))
-    assert "segmentation in row 3" in _refused(format, "segmentation", table, tmp_path)
+    assert "segmentation in row 3" in _refused(format, table, tmp_path)
 
 
 def test_conversions_are_held_back_alike(tmp_path: Path) -> None:

@@ -296,7 +296,7 @@ def test_the_copy_of_a_video_keeps_its_clock(tree: Path) -> None:
     assert heard(found).shape[0] == 2
 
 
-def test_a_video_that_begins_late_is_black_before(tmp_path: Path) -> None:
+def test_a_video_that_begins_late_is_black_before() -> None:
     late = make_video(15, Fraction(15), stamps=range(15, 30))
     with Video(io.BytesIO(late)) as video:
         copy = copies.copy(None, video)

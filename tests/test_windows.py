@@ -171,7 +171,7 @@ def test_resampled_int16_are_rounded_and_kept_within_full_scale(soxr: Any, tmp_p
     assert np.array_equal(np.clip(np.rint(exact * 32768), -32768, 32767), found)
 
 
-def test_the_rate_of_the_files_needs_no_library(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rate_of_the_files_needs_no_library(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "soxr", None)
 
     windows = seldio.windows(root, seconds=0.5, rate=data.RATE)
