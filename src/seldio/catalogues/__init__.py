@@ -44,13 +44,13 @@ from seldio.files.names import media_type, without_suffix, written_suffix
 from seldio.files.sources import is_own, own_files
 from seldio.findings import Finding, Sink
 from seldio.formats import Format, LabelFormat, TextFile, named, stem_of
-from seldio.formats.detect import Wanted
 from seldio.progress import tracked
 from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
     from seldio.formats.own_dataset import OwnDatasets
+    from seldio.scores.seld.join import Wanted
 
 #: Bytes of a part.
 CUT = 8 << 20
@@ -458,7 +458,7 @@ def leftover_groups(entries: Iterable[Entry]) -> Iterator[FileGroup]:
         texts += [text] if text is not None and len(texts) < _SAMPLE else []
     for (named, _), (files, texts) in kinds.items():
         layouts = files_by_layout(detected(usable(texts, _ignore)), _ignore)[0] if texts else ()
-        like = tuple(layout.format.name for layout in layouts if not layout.asked) or ("rows of numbers",) * bool(texts)
+        like = tuple(format.name for format, _, _, asked in layouts if not asked) or ("rows of numbers",) * bool(texts)
         doubt = f"rows like those of labels ({' or '.join(like)}), but their names do not end in .csv" if like else ""
         yield FileGroup("other", None, named, "sure", doubt, tuple(files), like)
 

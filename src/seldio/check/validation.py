@@ -126,7 +126,7 @@ def examine(
             source.path, source.kind, source.entries, readings, clips, source.exported, findings, datasets, passed_over
         )
         for groups in systems:
-            of_rows = [row.finding for group in groups for row in group.findings(clips)]
+            of_rows = [finding for group in groups for finding, _ in group.findings(clips)]
             files = dataclasses.replace(whole, readings=[group.reading for group in groups]) if package else whole
             by_system.append([*rules.findings(set_rules, files, skip=skip), *of_rows])
         if package is None:
