@@ -204,19 +204,19 @@ def candidates(
         by_name = source.single and format is None  # a recording or video
         return [entry for entry in source if not is_own(entry) and not (by_name and media_type(entry.name))]
     tables: tuple[Content, ...] = ("labels", "items", "damaged") if labels else ("items",)
-
-    def may_hold(entry: Entry) -> bool:
+    entries = []
+    for entry in source:
         name = entry.name.lower()
         if (format is None or not labels) and name.endswith(PARQUET_SUFFIX) and content(entry) in tables:
-            return True
-        if of_items and format is not None and name.endswith(".csv") and format.suffix != ".csv":
-            return False  # labels beside questions
-        if labels and format is not None:
-            return name.endswith(format.suffix)
-        columns = datasets is not None and name.endswith(".tsv") and datasets.of(entry.name) is not None
-        return columns or name.endswith(_LINES) or named_like_labels(entry)
-
-    entries = [entry for entry in source if may_hold(entry)]
+            may_hold = True
+        elif of_items and format is not None and name.endswith(".csv") and format.suffix != ".csv":
+            may_hold = False  # labels beside questions
+        elif labels and format is not None:
+            may_hold = name.endswith(format.suffix)
+        else:
+            columns = datasets is not None and name.endswith(".tsv") and datasets.of(entry.name) is not None
+            may_hold = columns or name.endswith(_LINES) or named_like_labels(entry)
+        entries += [entry] * may_hold
     if without is None:
         return entries
     return [entry for entry in entries if entry.real is None or not Path(entry.real).is_relative_to(without)]

@@ -7,7 +7,7 @@ ships (``list_dataset/*.txt``), the others from the official baselines' loaders.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -315,20 +315,16 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(number for first, _, last in runs for number in range(int(first), int(last or first) + 1))
 
 
-def _rows() -> Iterator[DatasetSpec]:
-    rows: dict[str, DatasetSpec] = {}
-    for record in plugins.datasets():
-        if "place" in record:
-            from seldio.schema.dataset_file import check
+_ROWS: dict[str, DatasetSpec] = {}
+for _record in plugins.datasets():
+    if "place" in _record:
+        from seldio.schema.dataset_file import check
 
-            check(record)
-        if "title" in record:  # others hold formats alone
-            rows[record["name"]] = _spec(record, rows)
-    return iter((*rows.values(), LOOSE))
-
-
+        check(_record)
+    if "title" in _record:  # others hold formats alone
+        _ROWS[_record["name"]] = _spec(_record, _ROWS)
 #: Every dataset; of signs of one rank, those of the first row count.
-DATASETS: tuple[DatasetSpec, ...] = tuple(_rows())
+DATASETS: tuple[DatasetSpec, ...] = (*_ROWS.values(), LOOSE)
 #: The signs of all trees in the order in which they are looked for, each with the name of its dataset.
 TREE_SIGNS: tuple[tuple[Sign, str], ...] = tuple(
     sorted(((sign, row.name) for row in DATASETS for sign in row.signs), key=lambda pair: pair[0].rank)

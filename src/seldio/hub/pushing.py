@@ -207,13 +207,13 @@ def _citation(path: str | os.PathLike[str] | None) -> str | None:
 
 def _dataset_files(source: Source, include: Sequence[str]) -> tuple[list[Entry], list[str]]:
     """Return the files of a dataset that are sent, and the names of those that are not."""
-
-    def is_sent(entry: Entry) -> bool:
+    sent, left_out = list[Entry](), list[str]()
+    for entry in source:
         allowed = suffix_of(entry.name) in ALLOWED or entry.name.rpartition("/")[2].lower().startswith(NAMED)
-        return allowed or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include)
-
-    sent = [entry for entry in source if is_sent(entry)]
-    left_out = [entry.name for entry in source if not is_sent(entry)]
+        if allowed or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include):
+            sent.append(entry)
+        else:
+            left_out.append(entry.name)
     if source.kind == "folder":  # people should know that hidden files are never sent
         left_out += [path.name + "/" * path.is_dir() for path in Path(source.path).iterdir() if hidden(path.name)]
     if not sent:
