@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -35,6 +36,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 def shown_contents(folder: Path) -> dict[str, bytes]:
     """Return the files that are neither hidden nor in a hidden folder."""
     return {name: data for name, data in contents(folder).items() if "/." not in f"/{name}"}
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def json_lines(path: Path, records: list[Any]) -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from commands import laid
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
@@ -36,10 +37,7 @@ class HubStandIn:
 
     def make(self, repo: str, files: dict[str, bytes], private: bool = False) -> None:
         self.private[repo] = private
-        for name, data in files.items():
-            path = self.folder / repo / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+        laid(self.folder / repo, files)
 
     def files(self, repo: str) -> dict[str, bytes]:
         top = self.folder / repo

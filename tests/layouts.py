@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
+from commands import laid
 
 CASES = Path(__file__).parent / "cases"
 #: What holds replies to questions; all other formats of questions hold questions.
@@ -45,10 +46,7 @@ class Example:
 
     def write(self, folder: Path) -> Path:
         """The files below *folder*; the path to ask about."""
-        for name, data in self.files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data)
-        return folder / self.source
+        return laid(folder, self.files) / self.source
 
 
 def clip_of(name: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from commands import invoke, records_of
+from commands import invoke, laid, records_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,9 +39,7 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(10):
         name = f"{('dev-train', 'dev-test')[number % 2]}/mix{(7 * number) % 10:03}.csv"
         table = synth.labels(f"m{number}", synth.scene(number, 30.0, 7))
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(STARSS23.write(table, ClipFile(f"m{number}", name)))
+        laid(folder, {name: STARSS23.write(table, ClipFile(f"m{number}", name))})
     return folder
 
 
@@ -89,7 +87,7 @@ def test_items_keep_their_clip_in_a_format_without_a_field_for_it(labels: Path, 
     convert_any(items, through, "so-bench", None, ("events",), {}, QuestionOptions())
     assert through.read_bytes() == converted(labels, "so-bench", window=10.0)
     convert_any(through, back, "items", None, (), {}, QuestionOptions())
-    one, other = ([json.loads(line) for line in path.read_text().splitlines()] for path in (items, back))
+    one, other = (records_of(path) for path in (items, back))
     assert [(each["start"], each["end"]) for each in one] == [(each["start"], each["end"]) for each in other]
 
 
@@ -204,15 +202,12 @@ def test_a_total_that_is_not_reached_says_why(labels: Path, tmp_path: Path) -> N
 def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
     rows = "".join(f"{frame},{label},0,{60 * label},0,100\n" for frame in range(100) for label in (0, 1))
     places = {"dev-test-tau/a": "test", "dev-train/b": "train", "c": "test", "fold3_room21_mix001": "train"}
-    for name in places:
-        path = tmp_path / f"ref/metadata_dev/{name}.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(rows)
+    laid(tmp_path / "ref/metadata_dev", {f"{name}.csv": rows for name in places})
     command = ["convert", f"{tmp_path}/ref", "--format", "starss23", "--to", "so-bench", "-o"]
     done = invoke(*command, f"{tmp_path}/qa/")
 
     assert 0 == done.exit_code, done.stderr
-    items = [json.loads(line) for line in (tmp_path / "qa/questions.jsonl").read_text().splitlines()]
+    items = records_of(tmp_path / "qa/questions.jsonl")
     assert {(item["audio_path"].rsplit("/")[-1][:5], item["split"]) for item in items} == {
         (f"{Path(name).name}.wav"[:5], split) for name, split in places.items()
     }
@@ -290,16 +285,23 @@ def test_recordings_are_found_from_whatever_is_named(named: str, labels: Path, t
     assert all((tmp_path / record["audio_path"]).is_file() for record in records_of(out))
 
 
-def test_recordings_that_do_not_fit_or_lack_are_named(labels: Path, tmp_path: Path) -> None:
+def test_a_set_of_ones_own_is_heard_or_says_what_does_not_fit(labels: Path, tmp_path: Path) -> None:
     for number, file in enumerate(sorted(labels.rglob("*.csv"))[:3]):
         for folder in ("labels", "audio"):
             (tmp_path / f"yard/{folder}").mkdir(parents=True, exist_ok=True)
         (tmp_path / f"yard/labels/c{number}.csv").write_bytes(file.read_bytes())
         soundfile.write(tmp_path / f"yard/audio/c{number}.wav", np.zeros((30 * 8000, 2), np.float32), 8000)
+    for place in ("yard", "yard/labels"):
+        out = tmp_path / f"{place.replace('/', '-')}-items"
+        seldio.convert(tmp_path / place, out / "qa.json", "items")
+        assert not seldio.validate(out).findings
+        assert len(list(out.rglob("*.wav"))) in (5, 6)  # silent clips are not asked about
     with pytest.raises(SeldioError, match=r"has 2 channels.*audio=False makes the questions"):
         seldio.convert(tmp_path / "yard", tmp_path / "qa.jsonl", "so-bench")
     done = seldio.convert(tmp_path / "yard", tmp_path / "qa.jsonl", "so-bench", audio=False)
     assert "a model hears the first 20 s of each" in str(done)
+    paths = {record["audio_path"] for record in records_of(tmp_path / "qa.jsonl")}
+    assert paths <= {f"yard/audio/c{number}.wav" for number in range(3)}
     (tmp_path / "yard/audio/c1.wav").unlink()
     with pytest.raises(SeldioError, match=r"1 recording of 3 is neither among nor next to the labels \(c1\)"):
         seldio.convert(tmp_path / "yard", tmp_path / "qa.json", "items")

@@ -171,6 +171,22 @@ def test_files_of_the_user_are_not_replaced(finished: bool, tree: Path, tmp_path
     assert "weeks" == (out / "notes.txt").read_text()
 
 
+def test_a_file_that_was_exported_empty_and_is_filled_stays(tree: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    forge(out, {"labels/a.csv": ""}, finished=True)
+    write_bytes(out / "labels/a.csv", b"0,1,0,0,0\n", out)
+    code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")
+    assert (2, True) == (code, "1 file in the way" in said), said
+    assert "0,1,0,0,0\n" == (out / "labels/a.csv").read_text()
+
+
+@pytest.mark.parametrize("finished", [True, False])
+def test_files_of_an_earlier_export_may_be_missing(finished: bool, tree: Path, tmp_path: Path) -> None:
+    forge(tmp_path / "out", {"labels/a.csv": "not there"}, finished=finished)
+    code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", tmp_path / "out", "--overwrite")
+    assert 0 == code, said
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"seldio_export": 2}', '{"name": "my extension"}', "[" * 10**5])
 def test_only_a_manifest_makes_a_folder_an_export(text: str, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

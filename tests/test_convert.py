@@ -355,6 +355,27 @@ def test_requests_that_make_no_sense(arguments: dict[str, Any], message: str) ->
     assert caught.value.text.startswith(message)
 
 
+def test_unknown_distances_go_where_they_have_a_mark() -> None:
+    given, source = starss(class_id=[47, 47], distance=[None, 2.0]), get("so-dataset")
+    given = with_origin(given, Origin("so-dataset", "so-dataset", origin_of(given).files))
+    target, other = (dataclasses.replace(get(name), vocabulary="so-dataset") for name in ("starss23", "dcase2026"))
+    assert carry_out(given, source, other).losses == {}
+    assert carry_out(given, source, target).missing == {"distance": "1 of 2 rows have none"}
+    without = convert(starss(class_id=[47, 47]).drop_columns(["distance"]), target, source)
+    assert list(without.notes) == ["distance is written as -1, unknown: the table has none"]
+    assert b",-1\r\n" in written(without.table, source)["mix001.csv"]
+
+
+def test_real_labels_survive_a_way_around(kept: Kept, tmp_path: Path) -> None:
+    paths = sorted((kept / "starss22-labels/metadata_dev").rglob("*.csv"))[::20]
+    labels = laid(tmp_path / "labels", {path.name: path.read_bytes() for path in paths})
+    convert_source(labels, tmp_path / "json", "dcase2026", fill={"distance": 0})
+    convert_source(tmp_path / "json", tmp_path / "xyz", "dcase2024-output")
+    convert_source(tmp_path / "xyz", tmp_path / "back", "starss22", allow_loss=["distance"])
+    before, after = contents(labels), contents(tmp_path / "back")
+    assert after == {name: data.replace(b",-180,", b",180,") for name, data in before.items()}
+
+
 ROWS = b"1,2,0,-180,-5,181\n2,2,1,180,-5,64\n3,12,0,45,10,301\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import soundfile
 import starss_tree as data
 from hypothesis import given
 from hypothesis import strategies as st
@@ -300,6 +302,8 @@ def test_questions_are_selected_with_their_clips(asked: Path) -> None:
     assert ["b"] == [item.id for item in dataset.select(split="test").items]  # their own split
     assert 3 == len(dataset.select(split="test").clips)
     assert [] == [*dataset.select(split="valid").items, *dataset.select(split="valid").media]
+    assert {"count_sources": 1, "detect_time": 1} == dataset.statistics()["items"]["tasks"]
+    assert [*dataset.items][:1] == dataset.items[:1]
 
 
 def test_a_missing_recording_is_named(asked: Path) -> None:
@@ -397,3 +401,17 @@ def test_labels_of_one_clip_make_a_folder_like_those_of_two(root: Path, tmp_path
 
     assert (str(tmp_path / "sub" / place.name),) == seldio.write(table, tmp_path / "sub", "starss23")
     assert (str(tmp_path / "own.csv"),) == seldio.write(table, tmp_path / "own.csv", "starss23")
+
+
+def test_clips_of_several_annotators_have_the_recording_that_they_are_about(tmp_path: Path) -> None:
+    events = [{"time": 0.1, "duration": 0.5, "value": "Knock", "confidence": 1.0}]
+    annotations = [
+        {"namespace": "tag_open", "data": events, "annotation_metadata": {"annotator": {"name": name}}}
+        for name in ("AN", "BO")
+    ]
+    (tmp_path / "x.jams").write_text(json.dumps({"annotations": annotations, "file_metadata": {"duration": 2.0}}))
+    soundfile.write(tmp_path / "x.wav", np.zeros((48_000, 1)), 24_000)
+    opened = seldio.open(tmp_path)
+
+    assert ["x_by1", "x_by2"] == list(opened.events) == list(opened.media)
+    assert (1, 24_000) == opened.windows(seconds=1, target="rows")[3]["audio"].shape

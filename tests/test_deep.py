@@ -16,7 +16,7 @@ import jsonschema
 import numpy as np
 import pytest
 import soundfile
-from commands import invoke
+from commands import invoke, laid
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -268,9 +268,7 @@ def tree(folder: Path, clips: list[Clip]) -> Path:
     for name, one in zip(NAMES, clips, strict=False):
         for format in FORMATS:
             saved(folder / f"{format}_dev/dev-train-tau/{name}.wav", one.sound[format])
-        path = folder / f"metadata_dev/dev-train-tau/{name}.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text(one.rows))
+        laid(folder, {f"metadata_dev/dev-train-tau/{name}.csv": text(one.rows)})
     return folder
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import invoke, laid
+from commands import invoke, json_lines, laid
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -169,15 +168,10 @@ ITEMS = [
 ]  # fmt: skip
 
 
-def items(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 def asked(tmp_path: Path, change: Callable[[int, dict[str, Any]], dict[str, Any] | None]) -> Difference:
     made = [change(n, dict(row)) for n, row in enumerate(ITEMS)]
-    new = items(tmp_path / "new.jsonl", [row for row in made if row is not None])
-    return seldio.diff(items(tmp_path / "old.jsonl", ITEMS), new, format="items")
+    new = json_lines(tmp_path / "new.jsonl", [row for row in made if row is not None])
+    return seldio.diff(json_lines(tmp_path / "old.jsonl", ITEMS), new, format="items")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +198,7 @@ def test_what_happened_to_questions(
 def test_exit_codes(tmp_path: Path) -> None:
     old = written(tmp_path / "old", CLIPS)
     new = written(tmp_path / "new", {**CLIPS, "fold3_room4_mix000": scene(50)})
-    others = (old, items(tmp_path / "q.jsonl", ITEMS), tmp_path / "nowhere")
+    others = (old, json_lines(tmp_path / "q.jsonl", ITEMS), tmp_path / "nowhere")
     assert [invoke("diff", old, other).exit_code for other in others] == [0, 2, 2]
     done = invoke("diff", old, new)
     assert (done.exit_code, "6 clips in both: 5 the same, 1 changed" in done.stdout) == (1, True)
@@ -216,13 +210,13 @@ def test_exit_codes(tmp_path: Path) -> None:
 def both(tmp_path: Path) -> tuple[Path, Path]:
     """Two versions of a folder with labels and questions, in which nothing changed."""
     for name in ("old", "new"):
-        items(written(tmp_path / name, CLIPS) / "questions.jsonl", ITEMS[:6])
+        json_lines(written(tmp_path / name, CLIPS) / "questions.jsonl", ITEMS[:6])
     return tmp_path / "old", tmp_path / "new"
 
 
 def test_labels_and_questions_in_one_place_are_compared_by_their_format(both: tuple[Path, Path]) -> None:
     old, new = both
-    with pytest.raises(UsageError, match=r"holds labels and files of \w+: name the format \(format=\)"):
+    with pytest.raises(UsageError, match=r"name the format \(format=\) of those to compare, starss22 or items"):
         seldio.diff(old, new)
     questions = new / "questions.jsonl"
     questions.write_text(questions.read_text().replace('"answer": "yes"', '"answer": "no"', 2))

@@ -155,11 +155,11 @@ def test_what_people_met(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     """For each command there are its exit code and a pattern of its output, a line each."""
     shutil.copytree(case, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    expected = iter((case / "expected.txt").read_text().splitlines())
-    for command in (case / "cmd.txt").read_text().splitlines():
+    commands, expected = ((case / name).read_text().splitlines() for name in ("cmd.txt", "expected.txt"))
+    for command, code, pattern in zip(commands, expected[::2], expected[1::2], strict=True):
         done = invoke(*shlex.split(command)[1:])
-        assert done.exit_code == int(next(expected)), done.output
-        assert re.search(next(expected), done.output, re.MULTILINE), done.output
+        assert done.exit_code == int(code), done.output
+        assert re.search(pattern, done.output, re.MULTILINE), done.output
 
 
 LABELS = "10,1,1,-50,30,181\n11,1,1,-50,30,181\n"

@@ -127,6 +127,8 @@ REPAIRS = {
     "a torn row, kept": ("starss22", False, b"0,1,0,-50,+30\n1,1,0", b"0,1,0,-50,30\n1,1,0"),
     "what np.savetxt writes": ("starss22", False, b"1.000000000000000000e+00 2.000000000000000000e+00 0.000000000000000000e+00 -1.800000000000000000e+02 -5.000000000000000000e+00\n", b"1,2,0,-180,-5\n"),
     "a comment that contradicts the columns": ("starss22", True, b"# frame,class,source,elevation,azimuth\n1,2,0,-180,-5\n", b"# frame,class,source,elevation,azimuth\n1,2,0,-180,-5\n"),
+    "a header that contradicts the columns": ("starss22", True, *[b"frame,class,azimuth,elevation,source\n0,1,0,-50,30\n"] * 2),
+    "rows of many clips": ("dcase2023-submission", True, *[b"".join(b"10,%d,-50,30\n11,%d,-50,30\n" % (n, n) for n in range(5))] * 2),
     "wrap, and round nothing": ("starss22", True, b"0,1,0,189.6,30\n1,1,0,-180.7,30\n2,1,0,0,30\n", b"0,1,0,-170.4,30\n1,1,0,179.3,30\n2,1,0,0,30\n"),
     "fold, as stereo is": ("dcase2025", True, b"frame,class,source,azimuth,distance,onscreen\n0,1,0,95,120,1\n1,1,0,-100,120,0\n", b"frame,class,source,azimuth,distance,onscreen\n0,1,0,85,120,1\n1,1,0,-80,120,0\n"),
     "metres with decimals": ("starss23", True, b"".join(b"%d,1,0,-50,30,1.%d\n" % (n, n) for n in range(10)), b"".join(b"%d,1,0,-50,30,%d\n" % (n, 100 + 10 * n) for n in range(10))),

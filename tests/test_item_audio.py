@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from commands import invoke
+from commands import invoke, laid
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,10 +61,7 @@ def timed(span: list[float], **more: Any) -> dict[str, Any]:
 
 
 def tree(root: Path, records: list[dict[str, Any]], audio: dict[str, bytes], name: str = "qa/test.jsonl") -> Path:
-    for path, data in {name: "".join(json.dumps(one) + "\n" for one in records).encode(), **audio}.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_bytes(data)
-    return root / name
+    return laid(root, {name: "".join(json.dumps(one) + "\n" for one in records), **audio}) / name
 
 
 def found(path: Path, **more: Any) -> list[Finding]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import invoke, json_lines
+from commands import invoke, json_lines, records_of
 
 import seldio
 from seldio import formats, validate
@@ -135,7 +135,7 @@ def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"2 rows: no task \(1, 3\); 2 rows: no answer \(1, 2\)"):
         seldio.write(lacking, tmp_path / "so.jsonl", "so-bench")
     assert 0 == invoke(*bare, "--fill", "task=3").exit_code
-    assert ["3", "3"] == [json.loads(line)["task_name"] for line in (tmp_path / "so.jsonl").read_text().splitlines()]
+    assert ["3", "3"] == [record["task_name"] for record in records_of(tmp_path / "so.jsonl")]
     seldio.convert(source, tmp_path / "api.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
     seldio.write(seldio.read(source), tmp_path / "w.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
     assert (tmp_path / "api.jsonl").read_bytes() == (tmp_path / "w.jsonl").read_bytes()
@@ -242,6 +242,6 @@ def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) ->
     done = invoke("convert", labels, "--to", "sobench-qa", "-o", out, "--seed", "7")
 
     assert 0 == done.exit_code, done.output
-    records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    records = records_of(out)
     assert len({record["qa_id"] for record in records}) == len(records) > 50
     assert {"QAI309": 1} == validate(out).by_rule()  # no recordings

@@ -146,6 +146,7 @@ def test_the_table_of_the_packages_shows_these_floors() -> None:
     }
 
     assert drawn == {number: set(floor) for number, floor in enumerate(FLOORS)}
+    assert [home for homes in HOMES.values() for home in homes if not (SOURCE / home).exists()] == []
 
 
 @as_one

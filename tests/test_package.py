@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import laid
 from effort import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -126,14 +127,6 @@ def without(part: str) -> Files:
     return {name: text for name, text in clean().items() if part not in name}
 
 
-def write_folder(root: Path, files: Files) -> Path:
-    for name, text in files.items():
-        target = root / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode())
-    return root
-
-
 def write_zip(root: Path, files: Files) -> Path:
     with zipfile.ZipFile(root / "package.zip", "w") as archive:
         for name, text in files.items():
@@ -151,7 +144,7 @@ def on_disk(path: Path) -> tuple[Package, list[Finding]]:
 
 
 @pytest.mark.parametrize("top", ["", "Politis_TAU/"])
-@pytest.mark.parametrize("write", [write_folder, write_zip])
+@pytest.mark.parametrize("write", [laid, write_zip])
 def test_a_clean_package_stays_clean(tmp_path: Path, write: Callable[[Path, Files], Path], top: str) -> None:
     package, findings = on_disk(write(tmp_path, {top + name: text for name, text in clean().items()}))
     assert findings == []
@@ -163,7 +156,7 @@ def test_a_clean_package_stays_clean(tmp_path: Path, write: Callable[[Path, File
 
 @pytest.mark.parametrize("below", ["task3a", f"task3a/{A}"])
 def test_a_part_of_a_package_is_checked_as_such(tmp_path: Path, below: str) -> None:
-    package, findings = on_disk(write_folder(tmp_path, clean()) / below)
+    package, findings = on_disk(laid(tmp_path, clean()) / below)
     assert findings == []
     assert package.systems[0].label == A
     assert f"{tmp_path}/task3a/{A}" == package.systems[0].path
@@ -181,7 +174,7 @@ def test_bare_folders_of_outputs_are_the_systems_of_a_team(tmp_path: Path) -> No
     labels = [f"{A[:-1]}{number}" for number in range(1, 6)]
     files = {f"runs/{label}/mix{n:03}.csv": f"{n},1,{n},{at}\n" for at, label in enumerate(labels) for n in range(1, 4)}
 
-    package, found = on_disk(write_folder(tmp_path, files))
+    package, found = on_disk(laid(tmp_path, files))
     assert labels == [one.label for one in package.systems]
     assert [("SUB203", str(tmp_path / "runs" / labels[4]))] == [(one.code, one.path) for one in found]
     assert ["SUB203"] == [one.code for one in checked_as_submission(tmp_path)]
@@ -199,7 +192,7 @@ def checked_as_submission(path: Path) -> list[Finding]:
 
 def test_the_folder_of_a_task_alone_is_told_what_it_lacks(tmp_path: Path) -> None:
     outputs = {name: text for name, text in system(A).items() if name.endswith(".csv")}
-    task = write_folder(tmp_path, outputs) / "task3a"
+    task = laid(tmp_path, outputs) / "task3a"
 
     for folder in (task, task / A):
         package, found = on_disk(folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import multiprocessing
 import os
 import signal
@@ -14,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import invoke
+from commands import Terminal, invoke
 
 from seldio import progress, validate
 from seldio.errors import InvalidData, SeldioError, UsageError
@@ -173,11 +172,6 @@ def test_a_process_that_may_have_no_workers_says_so() -> None:
     spawn = multiprocessing.get_context("spawn")
     with spawn.Pool(1) as pool, pytest.raises(UsageError, match=r"may not start worker processes.*choose 1 worker"):
         pool.apply(with_workers, (3,))
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_bars_are_for_what_lasts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -308,8 +308,12 @@ def errors(folder: Path) -> list[seldio.Finding]:
         lambda row: [*submission(row)[:4], f"{(int(row[5]) * 7919 % 1000) / 1000:.3f}"],
         lambda row: [*row[:5], f"{(int(row[5]) * 7919 % 5000) / 100:.2f}"],
         lambda row: [*submission(row)[:4], row[0]],
+        lambda row: [*submission(row)[:4], row[5] if int(row[1]) % 2 else -1],
+        lambda row: [*row[:3], round(17.453 * int(row[3])), round(17.453 * int(row[4]))],
+        lambda row: [*row[:3], f"{int(row[3]) % 360 / 360:.4f}", f"{int(row[4]) % 360 / 360:.4f}"],
+        lambda row: [int(row[0]) * 100_000, *row[1:]],
     ],
-    ids=["decimetres", "near", "leaping", "shares", "labels", "frames"],
+    ids=["decimetres", "near", "leaping", "shares", "labels", "frames", "unknown", "milliradians", "turns", "us"],
 )
 def test_distances_are_no_column_too_many(tmp_path: Path, labels: Set, plant: Callable[[Cells], Cells]) -> None:
     folder = columns(tmp_path, labels, plant)

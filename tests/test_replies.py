@@ -6,11 +6,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import invoke
+from commands import invoke, records_of
 from effort import grows_no_faster
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +47,7 @@ Labelled = tuple[str, list[str], str, Any]  # reply, options, question, the opti
 
 
 def rows(name: str) -> list[Any]:
-    return [json.loads(line) for line in (CASES / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    return records_of(CASES / f"{name}.jsonl")
 
 
 def of_two_readers() -> Iterator[Labelled]:
@@ -159,6 +160,15 @@ def test_the_time_for_all_of_a_reply_grows_no_faster_where_nothing_is_left_out(
     assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 1_000)
 
 
+@pytest.mark.parametrize("options", [["dog", "cat", "rain"], ["A dog barks", "A cat meows", "Rain falls"]])
+def test_restated_options_are_no_answer(options: list[str]) -> None:
+    heads = ("", "Options:\n", "The options are: ", "Варианты:\n", "Let's consider each option:\n")
+    for head, joint, mark in product(heads, ("\n", " ", "; "), ("{}. ", "{}) ", "({}) ", "- ")):
+        listed = head + joint.join(mark.format(letter) + option for letter, option in zip("ABC", options, strict=True))
+        for reply in (listed, listed[:-2]):
+            assert read(reply, options).option is None, reply
+
+
 ANNOUNCED = (
     *("{x}", "{x}.", "The answer is {x}", "Answer: {x}", 'The correct answer is: "{x}".', "<answer>{x}</answer>"),
     *("({l}) {x}", "{l}. {x}", "**{l}. {x}**", "\\boxed{{{x}}}", "<think>It may be {y}.</think>{x}"),
@@ -225,7 +235,7 @@ def test_situations_are_read_by_seldio_score(tmp_path: Path) -> None:
     done = invoke("score", paths[0], "-r", paths[1], "--items", paths[2])
 
     assert done.exit_code == 0, done.output
-    listed = [json.loads(line) for line in Path(paths[2]).read_text("utf-8").splitlines()]
+    listed = records_of(Path(paths[2]))
     assert {row["reply"]: row["read"] for row in listed} == {reply: says or "" for _, reply, says in situations}
 
 

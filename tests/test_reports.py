@@ -14,7 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from commands import invoke
+from commands import Terminal, invoke
 from effort import examples, grows_no_faster
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -202,11 +202,6 @@ def test_other_formats_are_never_cut_short(format: str) -> None:
 def test_colour_adds_only_colour(report: Report) -> None:
     coloured = show(report, "text", color=True, statistics=True)
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == show(report, "text", statistics=True)
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @printed_by_rich

@@ -140,6 +140,20 @@ def test_examples_report_what_they_should(case: Case, found_in: Found) -> None:
             assert_true_place(finding)
 
 
+#: Examples of what is milder than the other faults of its rule.
+MILDER = {
+    *("LAB108/bad-long.csv", "LAB308/bad-folder", "LAB325/bad"),
+    *(f"LAB205/bad{what}.csv" for what in ("", "-both-ends", "-distance", "-half")),
+    *(f"LAB308/bad-{what}.csv" for what in ("centimetres", "millimetres", "whole")),
+}
+
+
+def test_only_what_is_in_doubt_is_milder_than_its_rule(found_in: Found) -> None:
+    errors = [case for case in ALL if case.bad and CATALOGUE[case.code].severity is Severity.ERROR]
+    findings = [(case, finding) for case in errors for finding in found_in(case) if finding.code == case.code]
+    assert {str(case) for case, finding in findings if finding.severity is not Severity.ERROR} == MILDER
+
+
 def test_every_rule_has_examples() -> None:
     for code in CATALOGUE:
         names = {case.name[:3] for case in ALL if case.code == code}

@@ -92,6 +92,9 @@ def test_questions_with_outputs_are_predictions(tmp_path: Path, format: str, key
     swapped = run(reference, "-r", predictions)
     assert "predictions and reference are swapped: " in swapped.stderr
     assert f"holds questions ({format}) without {key}" in run(reference, "-r", reference, "-p", format).stderr
+    other = write(tmp_path / "other.json", format, [item.model_copy(update={"answer": "a cat"}) for item in items])
+    done = run(predictions, "-r", other, "--allow-missing")
+    assert "4 questions with another answer or other options" in " ".join(done.stdout.split())
 
 
 def so_bench(tmp_path: Path) -> tuple[Path, Path]:

@@ -202,7 +202,9 @@ def test_odd_questions_are_told() -> None:
     questions = (("1", ["Man", "Man", "Dog"], "Man"), ("2", ["a b", "b a"], "a b"), ("3", ["x", "y"], "z"))
     report = score([choice(*each) for each in questions], said(**{"1": "B", "2": "b a", "3": "z"}))
     assert report.overall["letter"] == pytest.approx(1 / 3)
-    assert names(report) == {"answer-not-an-option": True, "letter-alone": True, "only-read": True}
+    assert names(report) == {
+        "answer-not-an-option": True, "letter-alone": True, "only-read": True, "only-official": True,
+    }  # fmt: skip
 
 
 def test_nothing_predicted_is_not_defined() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import noticed, rows_of
+from commands import noticed, records_of, rows_of
 from conftest import Kept
 from effort import grows_no_faster
 from hypothesis import example, given
@@ -64,7 +64,7 @@ def whole(texts: dict[str, Sequence[str]] | None = None, other: str = text(0, "N
 
 
 def test_eval_py_is_reproduced(official: Kept) -> None:
-    cases = [json.loads(line) for line in (official / "jasco-judge.jsonl").read_text("utf-8").splitlines()]
+    cases = records_of(official / "jasco-judge.jsonl")
     assert len(cases) >= 23
     for case in cases:
         pairs = [(str(id) or None, judge_text) for id, judge_text in case["rows"]]
@@ -212,6 +212,8 @@ def test_the_reading_asked_for_stands_first() -> None:
             2 / 80,
             "Neither before",
         ),
+        ("misread-by-eval.py", "Not Orientation: Neither.\nRating: 0\nOrientation: Good", 0.0, 0.0, "orientation"),
+        ("second-call", "Rating: 2\n**Orientation:** Good", 2 / 80, 2 / 80, "asks its judge for again"),
         ("no-verdict", "Rating: 2\nOrientation: who knows", 0.0, 0.0, "were each a 2, best-mean would be 0.025"),
     ],
 )
@@ -224,10 +226,10 @@ def test_faults_are_named_with_both_numbers(
     assert official_best == pytest.approx(both["eval.py"]["best_mean"])
     assert corrected_best == pytest.approx(both["corrected"]["best_mean"])
     assert part in noticed(report)[name].text
-    assert "item 5" in noticed(report)[name].text or name == "other-scale"
+    assert "item 5" in noticed(report)[name].text or name in ("other-scale", "second-call")
     if name == "misread-by-eval.py":
         assert f"eval.py {official_best:.3f}, corrected {corrected_best:.3f}" in noticed(report)[name].text
-    assert next(each.grave for each in report.notices if each.name == name)
+    assert noticed(report)[name].grave is (name != "second-call")
 
 
 def test_a_crash_of_eval_py_is_named() -> None:

@@ -374,6 +374,7 @@ def test_what_may_mislead_is_told(items):
     row = Prediction(id="q", prediction="unclear")
     report = score([item], [row], CARD, judge=lambda _: [judgement({"angle_deg": 7})])
     assert 1.0 == report.overall["accuracy"]
+    assert noticed(report)["azimuth-as-elevation"].grave
     report = score([item], [row], CARD, judge=lambda _: [judgement({"elevation_deg": "7 deg"})])
     assert "ValueError" in noticed(report)["scoring-errors"].text
     bare = item.model_copy(update={"answer_meta": None})

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from commands import laid
 from pages import in_process
 
 import seldio
@@ -36,6 +37,11 @@ def test_the_same_rows_have_the_same_signature_in_any_form(tmp_path: Path) -> No
     assert re.fullmatch(r"seldio [^|]+\|multiple-choice\|no judge\|ref [0-9a-f]{12}\|pred [0-9a-f]{12}", one)
     (tmp_path / "own.json").write_text(json.dumps([{"n": row["id"], "text": row["prediction"]} for row in SAID[::-1]]))
     assert signed(tmp_path / "own.json", pa.Table.from_pylist(ASKED), fields="id=n,prediction=text") == one
+    empty = signed([{"id": "q0", "prediction": ""}, *SAID[1:]], ASKED)
+    others = [dict(reversed(row.items())) for row in reversed(SAID[1:])]
+    asked = [dict(reversed(row.items())) for row in ASKED]
+    assert signed([{"prediction": None, "id": "q0", "prompt": ""}, *others], asked) == empty
+    assert signed(SAID[1:], ASKED, allow_missing=True).split("|")[-1] != empty.split("|")[-1]
     assert seldio.verify(one, tmp_path / "own.json", ASKED[::-1], fields="id=n,prediction=text") == []
     assert str(Signature.parsed(one)) == one
 
@@ -181,9 +187,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for split in ("dev-test", "eval"):
         for number, clip in enumerate(sorted(expected_clips("starss23", split))):
             for side, row in (("labels", "0,{},0,10,0,200"), ("first", "0,{},15,0"), ("second", "0,{},90,0")):
-                path = root / split / side / f"{clip}.csv"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(row.format(number % 13) + "\n")
+                laid(root, {f"{split}/{side}/{clip}.csv": row.format(number % 13) + "\n"})
     return root
 
 

@@ -17,7 +17,7 @@ import av
 import numpy as np
 import pytest
 import test_deep as deep
-from commands import invoke, laid
+from commands import invoke, json_lines, laid
 from hypothesis import given, strategies
 from videos import make as make_video
 
@@ -238,9 +238,7 @@ def test_questions_of_the_clip_with_their_moments(tree: Path, tmp_path: Path) ->
          "extra": {"cut_from": {"audio": f"{CLIP}.wav", "start": 10.0, "end": 15.0}}},
         {"id": "c", "audio": ["another.wav"], "question": "No?", "answer": "No."},
     ]  # fmt: skip
-    path = tmp_path / "qa.jsonl"
-    path.write_text("".join(json.dumps(item) + "\n" for item in items))
-    page = view(tree, questions=path, no_media=True)
+    page = view(tree, questions=json_lines(tmp_path / "qa.jsonl", items), no_media=True)
     first, second = record(page.html)["questions"]
 
     assert 2 == page.questions

@@ -196,14 +196,22 @@ def test_a_transform_is_applied_to_each_element_wherever_it_is_asked_for(root: P
         assert np.array_equal(other["level"], streamed["level"])
     assert np.array_equal(windows[3]["audio"], windows[3]["audio"])  # it was given a copy of its own
     assert np.array_equal(windows[3]["audio"], pickle.loads(pickle.dumps(windows))[3]["audio"])
-    with pytest.raises(UsageError, match=r"transform=louder: .*take shapes and types from windows\[0\]"):
-        _ = windows.signature
+    assert (((4,), "float32"), ((4, 500), "float32")) == (windows.signature["level"], windows.signature["audio"])
     assert "transform=louder" in repr(windows)
 
 
 def spectrum(element: dict[str, Any]) -> dict[str, Any]:
     levels = np.abs(np.fft.rfft(element["audio"], axis=-1)).astype(np.float32)  # as numpy 2 has it
     return {"clip": element["clip"], "spectrum": levels[:, ::2]}
+
+
+def test_the_signature_is_that_behind_the_transform(root: Path) -> None:
+    fixed, whole = (seldio.windows(root, seconds=seconds, transform=spectrum) for seconds in (0.5, None))
+
+    assert {"clip": ((), "string"), "spectrum": ((4, 126), "float32")} == fixed.signature
+    assert ((4, None), "float32") == whole.signature["spectrum"]
+    with pytest.raises(UsageError, match="transform=tuple must return a mapping, with the same names each time"):
+        _ = seldio.windows(root, transform=tuple).signature
 
 
 def test_batches_of_whole_clips_have_the_same_parts_behind_a_transform(root: Path) -> None:
@@ -318,6 +326,16 @@ def test_wrong_calls_say_what_to_write(root: Path) -> None:
         seldio.windows(root, second=1)  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"unknown target 'acddoa'; did you mean accdoa\?"):
         seldio.windows(root, target="acddoa")  # type: ignore[arg-type]
+
+
+def test_a_batch_stacks_arrays_and_lists_texts(root: Path) -> None:
+    windows = seldio.windows(root, seconds=0.5, target="accdoa")
+
+    batch = collate(windows[:3])
+
+    assert np.array_equal(np.stack([one["audio"] for one in windows[:3]]), batch["audio"])
+    assert ((3, 5, 3, 13), (3,), (3, 2)) == tuple(batch[name].shape for name in ("target", "start", "frames"))
+    assert [one["clip"] for one in windows[:3]] == batch["clip"]
 
 
 def test_rows_of_labels_are_padded_or_listed(root: Path) -> None:

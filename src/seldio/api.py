@@ -445,8 +445,8 @@ def convert(
             still=5 (degrees that a stationary source may stray), moving=20 (degrees that a moving one strays), sector=5
             (degrees from the edge of front-left and the like). May be repeated.
         total: questions: how many, split across tasks as in SO-Bench where enough can be asked; balanced or
-            ``balanced=N`` keeps its proportions (the scarcest task sets the total), and drops questions that can be
-            answered from their text alone.
+            ``balanced=N`` keeps its proportions (the scarcest task sets the total), and drops questions whose answer
+            would be right more often than by chance.
         per_task: questions: at most N for each task, spread evenly over the answers.
         audio: recordings: for questions, cut the clips out of the recordings (16 kHz) into ``audio/`` next to the
             output, or leave them whole; for foa and mic, compute every recording from the other format, even those that
@@ -768,7 +768,7 @@ def compare(
     names = [f"system {number}" for number in range(1, len(several) + 1)]
     paths = [_in_memory(system, name, fields is not None) for system, name in zip(several, names, strict=True)]
     if len(paths) < 2:
-        raise UsageError("two systems or more can be compared; --intervals of seldio score is for one")
+        raise UsageError("two systems or more can be compared; of one, score has intervals (--intervals bootstrap)")
     reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
     formats = {
         "format": _own_keys(fields, format),

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 import pyarrow as pa
 
@@ -247,8 +247,12 @@ class Items(ArrowTable):
     def __iter__(self) -> Iterator[Item]:
         return (item for item, _ in self.rows)
 
-    def __getitem__(self, index: int) -> Item:
-        return self.rows[index][0]
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
+        return [item for item, _ in self.rows[index]] if isinstance(index, slice) else self.rows[index][0]
 
     @property
     def schema(self) -> pa.Schema:

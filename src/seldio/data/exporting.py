@@ -575,7 +575,7 @@ def _write_lines(table: pa.Table, stream: BinaryIO) -> None:
 
 
 def _earlier(out: Path, overwrite: bool) -> dict[str, int]:
-    """Return the sizes of the files of an export that may be replaced, by name; none where the folder is empty."""
+    """Return the sizes of the files of an export that may be replaced, by name, -1 for any; none in an empty folder."""
     shown = printable(str(out))
     if out.exists() and not out.is_dir():
         raise UsageError(f"{shown} is a file, but an export is a folder")
@@ -586,7 +586,9 @@ def _earlier(out: Path, overwrite: bool) -> dict[str, int]:
         raise UsageError(f"{shown} is not empty: choose a new folder for the export")
     try:
         manifest = Manifest.load(out)
-        sizes = {safe_name(file.name, shown): file.bytes for file in manifest.files}
+        # a run that was broken off has noted no sizes
+        unknown = 0 if manifest.finished else -1
+        sizes = {safe_name(file.name, shown): file.bytes or unknown for file in manifest.files}
     except SeldioError:
         raise UsageError(f"{shown} holds another {MANIFEST}: choose a new folder") from None
     if manifest.finished and not overwrite:
@@ -607,8 +609,7 @@ def _write_files(
     strange: list[str] = []
     for name in every:
         state = in_the_way(out / name, out)
-        # a run that was broken off has noted no sizes
-        if state and not (stat.S_ISREG(state.st_mode) and earlier.get(name) in (0, state.st_size)):
+        if state and not (stat.S_ISREG(state.st_mode) and earlier.get(name) in (-1, state.st_size)):
             strange.append(name)
     if strange:
         what = f"{plural(len(strange), 'file')} in the way in {shown} that are not as an export wrote them"
@@ -623,7 +624,8 @@ def _write_files(
         text = f"stopped; the export in {shown} is not finished: run the same command again"
         raise KeyboardInterrupt(text) from None
     for name in earlier.keys() - names:
-        remove(out / name, out)
+        if in_the_way(out / name, out) is not None:
+            remove(out / name, out)
     return tuple(sorted(files, key=attrgetter("name")))
 
 

@@ -214,7 +214,18 @@ class Index:
                 paths = row.files
                 name = without_suffix(paths.get("metadata", next(iter(paths.values()))))
             clips[name] = row
-        clips = clips | {clip: _loose(clip) for clip in self.whole_files if clip not in clips}
+        shared: set[str] = set()  # what several people wrote about one recording are clips that all have it
+        for clip, file in self.whole_files.items():
+            if clip in clips:
+                continue
+            stem = stem_of(posixpath.basename(file.entry.name))
+            recording = None if stem in self.whole_files else clips.get(stem)
+            if recording is None or recording.metadata is not None:
+                clips[clip] = _loose(clip)
+            else:
+                clips[clip] = recording.model_copy(update={"clip": clip})
+                shared.add(stem)
+        clips = {clip: row for clip, row in clips.items() if clip not in shared}
         for clip, row in clips.items() if self.own else ():
             names = [*row.files.values()] or [f"{posixpath.dirname(self.whole_files[clip].entry.name)}/{clip}.csv"]
             if self.own and (split := self.own.split(names[0].removeprefix("/"))) is not None:

@@ -236,15 +236,11 @@ class Stream:
         """
         if size < 1:
             raise UsageError(f"batches of {size}: choose 1 or more")
-        # windows know which of their parts always differ in length
-        axes = getattr(self._source, "ragged_axes", {}) if pad is not None and not self._stages else {}
-        stage = _Stage(
-            f"batch({size}, pad={pad}, drop_last={drop_last})",
-            partial(collate, pad=pad, axes=axes),
-            size,
-            True,
-            drop_last,
-        )
+        # the elements of windows have a signature, which tells the parts of which lengths always differ
+        signature = getattr(self._source, "signature", {}) if pad is not None and not self._stages else {}
+        ragged = {name: shape for name, (shape, kind) in signature.items() if None in shape and kind != "string"}
+        together = partial(collate, pad=pad, axes={name: shape.index(None) for name, shape in ragged.items()})
+        stage = _Stage(f"batch({size}, pad={pad}, drop_last={drop_last})", together, size, True, drop_last)
         return self._with(_stages=(*self._stages, stage))
 
     def _with(self, **changes: Any) -> Self:
@@ -343,6 +339,9 @@ def _mixed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dty
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
+
+
+# --- the epoch of workers that stay ----------------------------------------------------------------------
 
 
 class SharedEpoch:

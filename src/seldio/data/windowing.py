@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -238,8 +239,9 @@ class Windows(Sequence[Element]):
         if self.target is not None:
             window["target"] = self.form.encode(self._labels(name).between(first, stop), stop - first)
         if (film := sources.videos[clip]) is not None:
-            pictures = self._video(film).pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
-            window["video"] = pictures
+            with _naming(film):
+                video = self._video(film)
+                window["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return window
 
     def _sounds(
@@ -319,48 +321,38 @@ class Windows(Sequence[Element]):
 
         ``{name: tf.TensorSpec(*part) for name, part in windows.signature.items()}`` is what tf.data asks for.
         """
-        if self.transform is not None:
-            raise UsageError(
-                f"transform={_name(self.transform)}: seldio does not know what it returns; take shapes and types from "
-                "windows[0]"
-            )
-        return self._signature()
-
-    def _signature(self) -> Signature:
-        """Return the signature before the transform."""
         element = self._window(0) if self._items is None else self._question(0, self._items[0])
-        parts = {}
-        for name, part in element.items():
-            array = np.asarray(part)
-            parts[name] = (array.shape, "string" if array.dtype.kind == "U" else array.dtype.name)
-            if name == "audio" or name.startswith("audio_"):
-                fixed = array.shape[1] if self.size is not None and self.sound_rate is not None else None
-                parts[name] = ((array.shape[0], fixed), self.dtype)
+        parts = {name: _shape(part) for name, part in element.items()}
+        for name in (name for name in parts if name == "audio" or name.startswith("audio_")):
+            fixed = element[name].shape[1] if self.size is not None and self.sound_rate is not None else None
+            parts[name] = ((element[name].shape[0], fixed), self.dtype)
         if self.target is not None:
             parts["target"] = (self.form.shape(self.size), element["target"].dtype.name)
         if self.video is not None:
             parts["video"] = ((self.size, self.video[1], self.video[0], 3), "uint8")
         if self._items is not None and self.texts:
             parts["options"] = ((None,), "string")
-        return parts
-
-    @property
-    def ragged_axes(self) -> dict[str, int]:
-        """The axis along which the length of a part differs from element to element, by the name of the part.
-
-        Of what a transform makes of whole clips, it is where the elements of the shortest and the longest differ.
-        """
-        parts = self._signature().items()
-        axes = {name: shape.index(None) for name, (shape, kind) in parts if None in shape and kind != "string"}
-        if self.transform is not None and self.size is None and self._items is None:
-            frames = self._sources.frames
-            shortest: Any = self[int(np.argmin(frames))]
-            longest: Any = self[int(np.argmax(frames))]
-            for name, part in longest.items() if isinstance(longest, Mapping) else ():
-                lengths = zip(np.shape(part), np.shape(shortest[name]), strict=False)
-                if differ := [axis for axis, (most, least) in enumerate(lengths) if most != least]:
-                    axes[name] = differ[0]
-        return axes
+        if self.transform is None:
+            return parts
+        # what the transform leaves as it is, as before; else what elements show, of whole clips the shortest and the
+        # longest
+        frames = self._sources.frames
+        whole = self.size is None and self._items is None
+        ends = {int(np.argmin(frames)), int(np.argmax(frames))} if whole else set[int]()
+        samples: list[Any] = [self[number] for number in (0, *ends)]
+        if not all(isinstance(sample, Mapping) and sample.keys() == samples[0].keys() for sample in samples):
+            raise UsageError(f"transform={_name(self.transform)} must return a mapping, with the same names each time")
+        signature = {}
+        for name, part in samples[0].items():
+            shapes = [np.shape(sample[name]) for sample in samples]
+            if len({len(shape) for shape in shapes}) > 1:
+                raise UsageError(f"{name} has another number of axes in other elements")
+            if name in element and _shape(element[name]) == _shape(part):
+                signature[name] = parts[name]
+            else:
+                axes = zip(*shapes, strict=True)
+                signature[name] = (tuple(axis[0] if len({*axis}) == 1 else None for axis in axes), _shape(part)[1])
+        return signature
 
     @property
     def sound_rate(self) -> int | None:
@@ -409,8 +401,24 @@ def _video(entry: Entry) -> Video:
     return Video(entry)
 
 
+@contextmanager
+def _naming(film: Entry) -> Iterator[None]:
+    """Name the video in an error about it."""
+    from seldio.media.video import NotVideo
+
+    try:
+        yield
+    except NotVideo as error:
+        raise NotVideo(f"{printable(film.path)} cannot be read as video: {error.text}") from error
+
+
 def _name(function: Any) -> str:
     return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+def _shape(part: Any) -> tuple[tuple[int | None, ...], str]:
+    array = np.asarray(part)
+    return array.shape, "string" if array.dtype.kind == "U" else array.dtype.name
 
 
 def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
@@ -544,7 +552,7 @@ def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> in
     """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
     if film is not None:
-        with _video(film) as video:
+        with _naming(film), _video(film) as video:
             return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(

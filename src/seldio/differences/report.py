@@ -83,11 +83,11 @@ def _readings(source: Source, format: Format | None) -> tuple[str, list[ItemRead
     if format is None:
         catalogue = Catalogue(source)
         asked = catalogue.asked
-        labelled = not source.single and any(part.format is not None for part in catalogue.labels)
-        if asked is not None and labelled:
+        layouts = [part.format.name for part in catalogue.labels if part.format is not None and not source.single]
+        if asked is not None and layouts:
             raise UsageError(
                 f"{printable(source.path)} holds labels and files of {asked.name}: name the format (--format) of those "
-                "to compare"
+                f"to compare, {layouts[0]} or {asked.name}"
             )
     if not isinstance(asked, ItemFormat):
         return "labels", []

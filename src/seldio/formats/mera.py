@@ -278,7 +278,8 @@ def _questions_in(document: JsonDocument, sink: Sink) -> Pointer | None:
         return None
     if value.get("access", "") not in ("public", "private", ""):
         message = f"access is {dumps(value['access'])[:40]}"
-        sink(document.finding("QAI212", message, ("access",), hint="write public or private"))
+        hint = "write public or private"
+        sink(document.finding("QAI212", message, ("access",), hint, Severity.WARNING))
     return ("data",)
 
 

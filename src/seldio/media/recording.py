@@ -1,4 +1,4 @@
-"""Windows of sound from any offset: mapped into memory where a file is plain PCM, decoded otherwise.
+"""Windows of sound from any offset: mapped into memory where a WAV file has 16 or 32 bits, decoded otherwise.
 
 At another rate a part is what the whole, resampled by libsoxr, has there: sound around it is read as well, as far as
 the filter reaches. What conversion writes is made by FFmpeg (:func:`seldio.media.audio.resample`), which every
@@ -41,8 +41,8 @@ class Recording(AbstractContextManager["Recording"]):
     """A recording that gives any part of its sound.
 
     It is opened when it is first asked for something, may be used by several threads, and can be pickled: each
-    process opens it anew. WAV files of 16 and 32 bits are mapped into memory; all else
-    that libsndfile reads is decoded. Either way the samples are those that libsndfile gives as float32.
+    process opens it anew. WAV files of 16 and 32 bits are mapped into memory; all else that libsndfile reads is
+    decoded. Either way the samples are those that libsndfile gives as float32.
 
     Args:
         source: a path, or a file of an opened source.

@@ -156,7 +156,8 @@ class Video(AbstractContextManager["Video"]):
         if isinstance(source, str | os.PathLike):
             name = on_this_machine(os.fspath(source), DEFAULTS)
             if not os.path.isfile(name):  # noqa: PTH113 - which raises nothing
-                raise UsageError(f"no such file: {printable(name)}")
+                missing = "not a file" if os.path.exists(name) else "no such file"  # noqa: PTH110
+                raise UsageError(f"{missing}: {printable(name)}")
             entry = plain_file(name)
         file = entry.open() if isinstance(entry, Entry) else cast("BinaryIO", entry)
         self._open, self._threads = partial(opened, reopening(file)), threads
@@ -436,7 +437,7 @@ def scan(stream: VideoStream) -> Scan:
         # of an MP4 file, those to be shown
         promised = sum(not entry.is_discard for entry in stream.index_entries) if "mp4" in container.format.name else 0
     if None in stamps or len(set(stamps)) < len(stamps):
-        raise NotVideo("not every picture has a time stamp of its own")
+        raise NotVideo("not every picture has a time stamp of its own ('ffmpeg -i FILE a.mp4' gives them new ones)")
     decoded = np.array(stamps, np.int64)
     if np.abs(decoded).max() > _MOST_TICKS:
         raise NotVideo("its time stamps are implausible")

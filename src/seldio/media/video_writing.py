@@ -169,7 +169,7 @@ def sound(recording: Recording, array: Array = "audio") -> Downmix:
     """Return a recording as people listen to it: two ears, and loud enough."""
     header, channels = recording.probe, recording.channels
     if header.rate not in _RATES:
-        raise NotAudio(f"{header.rate:,} frames per second, which AAC does not support")
+        raise NotAudio(f"{header.rate:,} frames per second, which AAC does not support: use --link-media")
     if header.frames * 100 < header.rate:
         raise NotAudio(f"it ends after {plural(header.frames, 'frame')}, before a hundredth of a second")
     _check_length(header.seconds, "the recording")

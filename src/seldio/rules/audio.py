@@ -153,14 +153,13 @@ def recording_unreadable(recording: TreeFile[Probe], finding: MakeFinding) -> It
         is_audio = head[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS")
         # the first bytes of a file that is not audio often reveal what it is
         start = f" (it begins with {printable(head.decode('latin-1'))})" if head and not is_audio else ""
-        fault = printable(recording.fault or "")
+        fault = printable(recording.fault or "") if recording.entry.size else "it is empty"
         yield finding(f"{recording.file} cannot be read as audio: {fault}{start}", recording.again)
     elif not recording.facts.frames:
         header = recording.facts.header
         following = header.rest if header is not None and header.promised is None else 0
         more = f": its header was never completed, and {following:,} bytes follow it" if following else ""
         yield finding(f"{recording.file} has no samples{more}", recording.again)
-
     else:
         wanted, container = CONTAINERS.get(recording.place.suffix.lower()), recording.facts.container
         if wanted is not None and container not in wanted:

@@ -93,7 +93,8 @@ def _by_header(faults: Callable[[NamedRecording, Probe, Expected], Faults]) -> C
             for recording in recordings[:1] if shared else recordings:
                 message, them = f"{clipped(recording.path)} {wrong}", "it"
                 if shared:
-                    message, them = f"all {len(recordings):,} recordings {wrong.replace('has', 'have', 1)}", "them"
+                    verb = wrong.replace("has", "have", 1).replace("lasts", "last", 1)
+                    message, them = f"all {len(recordings):,} recordings {verb}", "them"
                 yield finding(recording.row, "audio", message, hint.format(them), recording.number)
 
     return check
@@ -133,10 +134,10 @@ def audio_too_long(recording: NamedRecording, probe: Probe, expected: Expected) 
     most, (least, longest) = expected.get("heard", math.inf), expected.get("seconds", (0.0, math.inf))
     length = f"lasts {probe.seconds:.1f} s"
     if probe.seconds > most:
-        yield f"{length}, but models hear only the first {most:g} s", "cut it into clips"
+        yield f"{length}, but models hear only the first {most:g} s", "cut {} into clips"
     if recording.ours and not least - SLACK <= probe.seconds <= longest + SLACK:
         wrong = f"{length}, but recordings of the benchmark last {least:g} to {longest:g} s"
-        yield wrong, "cut it, or download it again"
+        yield wrong, "cut {0}, or download {0} again"
 
 
 def audio_not_checked(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:

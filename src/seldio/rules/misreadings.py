@@ -44,8 +44,8 @@ LONG_CLIP, FILLED = 300, (0.6, 1.02)
 TOO_NEAR, TOO_FAR = (0.0025, 0.25), (40, 4000)
 #: Degrees that no set of elevations stays within, above and below the horizon.
 LOWEST = 10
-#: Whole numbers of radians, sources, tracks and metres that are in a column of angles by mistake.
-LEAST, SMALL = -3, 15
+#: Largest whole number of sources, tracks and metres that are in a column of angles by mistake.
+SMALL = 15
 #: Metres within which no file of a set has all of its sources.
 NEAREST = 0.1
 #: Metres that the farthest source of a set is within, in every room of the datasets: another unit is outside.
@@ -245,18 +245,26 @@ def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labe
     if labels.has("x") or len(labels) < 10 * ENOUGH or not several or labels.explained("azimuth").any():
         return
     low, high, lowest, highest = azimuth.min(), azimuth.max(), elevation.min(), elevation.max()
-    narrow, level = low >= LEAST and high <= SMALL and (low, high) != (0, 0), lowest >= 0 and highest <= SMALL
+    cut_off = high - low >= 3 and max(-low, high) <= 3 and max(-lowest, highest) <= 2
+    narrow = cut_off or (low >= -1 and high <= SMALL and (low, high) != (0, 0))
+    level = lowest >= 0 and highest <= SMALL
     if not (narrow or level) or not _whole(labels, "azimuth").all():
         return
     if narrow:
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuths are whole numbers from {low:g} to {high:g} in all {plural(len(labels), 'row')}: "
-        message += "these seem to be sources, tracks, or radians cut off to whole numbers, and no azimuths"
-        yield RowFault(0, "azimuth", message=message)
+        if cut_off:
+            message += "directions were lost, as int() does with radians"
+            hint = "write them again, in degrees, from what the system put out"
+            yield RowFault(0, "azimuth", message=message, hint=hint)
+        else:
+            message += "these seem to be sources or tracks, and the azimuths missing"
+            yield RowFault(0, "azimuth", message=message, severity=Severity.WARNING)
     if level and (labels.count(~_whole(labels, "elevation")) > MOSTLY * labels.sizes).all():
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"elevations are decimals from {lowest:g} to {highest:g}, and azimuths whole numbers: these seem to "
-        yield RowFault(0, "elevation", message=f"{message}be distances in metres, and an angle missing")
+        message += "be distances in metres, and an angle missing"
+        yield RowFault(0, "elevation", message=message, severity=Severity.WARNING)
 
 
 def numbered_header(frame: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:

@@ -19,7 +19,7 @@ from seldio.files.entries import packed
 from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
 from seldio.parallel import parallel_map
-from seldio.rules import WARNING
+from seldio.rules import INFO
 from seldio.rules.audio import TreeFile, TreeMedia, is_video, prescribed
 from seldio.rules.collection import Collection, MakeFinding, probed
 from seldio.text import printable
@@ -113,7 +113,7 @@ def video_unreadable(video: VideoFile, finding: MakeFinding) -> Iterator[Finding
     if video.is_recording:
         message = f"{video.file} is a recording that libsndfile cannot read: {fault}"
         hint = "write it as WAV or FLAC, which programs can read and seldio can check"
-        yield dataclasses.replace(finding(message, hint), severity=WARNING)
+        yield dataclasses.replace(finding(message, hint), severity=INFO)
     elif (facts := video.facts) is None:
         yield finding(f"{video.file} cannot be read as video: {fault}", video.again)
     elif not facts.whole:

@@ -20,7 +20,7 @@ from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, own_keys
 from seldio.formats.items import ItemReading, option_letter
 from seldio.formats.json_text import parse_lines
-from seldio.reports.tables import Notice, ScoreReport
+from seldio.reports.tables import Notice, ScoreReport, counted
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
@@ -28,7 +28,7 @@ from seldio.scores import choices, jasco, replies, so_bench
 from seldio.scores.judge import Ask, Judge, JudgeTally, Judging, Planned, read_judgements
 from seldio.scores.signatures import Signature, judged_by, of_questions, of_replies, signature
 from seldio.tasks.specs import PUBLISHED
-from seldio.text import meant, plural, printable
+from seldio.text import listed, meant, plural, printable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,7 +178,7 @@ def read_answers(
     items = _in_form(asked, "letter" if profile == "ruenvaqa" else "text") if asked is not None else None
     if items is None and not profile.startswith("jasco"):
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
-    outputs, notices = _outputs(given), list[Notice]()
+    outputs, notices = _outputs(given), changed_copies(given, asked)
     if options.join == "order":
         if any(row.id is not None for row in outputs):
             raise DataError("--join order is for predictions without ids, and these have some: use --join strict")
@@ -275,6 +275,22 @@ def _in_form(asked: ItemReading, form: Literal["letter", "text"]) -> Sequence[It
             if answer != item.answer:
                 in_form[row] = item.model_copy(update={"answer": answer})
     return in_form
+
+
+def changed_copies(given: ItemReading, asked: ItemReading | None) -> list[Notice]:
+    """Return a notice where predictions come with another right answer or other options than the reference."""
+    if asked is None or asked is given or given.format.holds != "items":
+        return []
+    truth, copies = (
+        {row.id: (row.answer, row.options) for row in reading.rows if isinstance(row, Item)}
+        for reading in (asked, given)
+    )
+    changed = [id for id, copy in copies.items() if copy != truth.get(id, copy)]
+    text = (
+        "with another answer or other options in the file of predictions than in the reference "
+        f"({listed(changed, 3)}): the official program takes those of the predictions, here the reference counts"
+    )
+    return counted("changed-copy", len(changed), "question", text, True)
 
 
 def _profile_for(asked: ItemReading) -> str:

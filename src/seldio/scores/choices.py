@@ -371,6 +371,9 @@ def _noticed(case: ChoiceCase) -> Iterator[Notice]:
             f" like “{clipped(joined.texts[lost[0]], 40)}”: see the column “{READ.title}”"
         )
         yield Notice("only-read", text, grave=True)
+    differing = np.array([option is not None for option in case.said]) & (case.measures[READ] < case.right(first))
+    text = "that the official rule counts as right and a person reads as another option"
+    yield from counted("only-official", int(differing.sum()), "prediction", text, True)
     absent = []
     for item in joined.items:
         answer = (item.answer or "").upper() if mera else item.answer

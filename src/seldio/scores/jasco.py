@@ -523,14 +523,21 @@ class JascoCase:
                 f"not {best_mean:.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
             )
             notices.append(Notice("no-verdict", text, grave=True))
-        points = enumerate(self.verdicts)
-        if others := [row for row, verdict in points if ended.points.get(row, verdict.points) != verdict.points]:
-            text = (
-                f'to which eval.py gives other points {self.first(others)}: without "Rating: " it keeps that of the '
-                "row before, in its line it takes any 0, then 1, then 2, and Neither before Audio, Speech and Good; "
-                f"{both_means}"
-            )
-            notices += counted("misread-by-eval.py", len(others), "judge text", text, True)
+        verdicts = [self.verdicts[row] for row in ended.points]
+        others = [
+            row
+            for row, meant in zip(ended.points, verdicts, strict=True)
+            if (ended.points[row], ended.orientations[row]) != (meant.points, meant.orientation)
+        ]
+        text = (
+            f'to which eval.py gives other points or another orientation {self.first(others)}: without "Rating: " it '
+            "keeps that of the row before, in its line it takes any 0, then 1, then 2, and Neither before Audio, "
+            f"Speech and Good; {both_means}"
+        )
+        notices += counted("misread-by-eval.py", len(others), "judge text", text, True)
+        asked_again = sum(parse(self.texts[row], "eval.py").orientation is None for row in ended.orientations)
+        text = "whose orientation eval.py does not find and asks its judge for again: taken here as it is meant"
+        notices += counted("second-call", asked_again, "judge text", text)
         scales = [verdict.scale for verdict in self.verdicts if verdict.scale is not None]
         text = (
             f"with a scale that was not asked for, out of {listed([str(scale) for scale in sorted({*scales})])}; the "

@@ -110,8 +110,8 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
     """Return the scores of a file, or of all ``.json`` and ``.csv`` files of a folder or archive.
 
     Read are what ``seldio score`` writes as JSON, or as CSV of one table, CSV files with a column ``system`` or
-    ``submission`` and one for each score, and lists of such rows in JSON, where ``[0.33, 0.29, 0.37]`` is a score with
-    its interval. In files that seldio did not write, F and LR above 1 show that shares are in per cent.
+    ``submission`` and one for each score, and lists of such rows in JSON, where ``[0.33, 0.29, 0.37]`` is 0.33. In
+    files that seldio did not write, F and LR above 1 show that shares are in per cent.
 
     Raises:
         UsageError: nothing has that name.

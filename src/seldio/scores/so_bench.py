@@ -706,6 +706,12 @@ class SoBenchCase:
                 f"tasks that SO-Bench does not have ({listed(unknown)}): right is what equals the answer but for case"
             )
             notices.append(Notice("unknown-tasks", text, grave=True))
+        angles = [(row.item.id, row.part("prediction")) for row in self.rows if row.task == "estimate_elevation"]
+        azimuths = [
+            id for id, said in angles if said.get("elevation_deg") is None and said.get("angle_deg") is not None
+        ]
+        text = f"read from angle_deg ({listed(azimuths, 3)}), as in the official program: it may be an azimuth"
+        notices += counted("azimuth-as-elevation", len(azimuths), "elevation", text, True)
         if self.profile.departures:
             notices.append(Notice("not-the-whole-program", self.profile.departures, grave=True))
         if {task: len(rows) for task, rows in self.tasks.items()} != COUNTS:

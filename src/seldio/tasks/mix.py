@@ -3,8 +3,8 @@
 Each option of a question *claims* something: that the bell sounds, that it sounds twice, that the speech lasts longer.
 Whoever knows how often each claim is right guesses well. So a balanced choice caps each claim: of the questions that
 offer it, it is right in no more than guessing has right, 5 % more, or one question. That holds for any number of the
-first questions, so that fewer can be kept. An open question has no options; each of its answers is kept up to a cap,
-and answers that are too rare for it are left out. See Goyal and others, Making the V in VQA matter, CVPR 2017.
+first questions, so that fewer can be kept. An open question has no options; over a whole task, each answer is kept
+up to a cap, and rarer answers are left out. See Goyal and others, Making the V in VQA matter, CVPR 2017.
 """
 
 from __future__ import annotations

@@ -480,8 +480,8 @@ def generate(
         hop: seconds from the start of one clip to the start of the next.
         margins: what must differ by how much.
         per_task: maximum number of items of a task.
-        balance: the proportions of SO-Bench, see :func:`targets`, and answers that cannot be guessed from the text;
-            what is left out for that is counted as skipped.
+        balance: the proportions of SO-Bench, see :func:`targets`, and no answer much more often right than by
+            chance; what is left out for that is counted as skipped.
         audio_pattern: path of the audio, with ``{audio_id}``, ``{clip}``, ``{split}`` or ``{path}`` (the label
             file's path below its root without suffix, ``metadata_`` in front being ``foa_``).
         split: of the items; by default that of each recording, as the folder of its labels or its name tells it, and

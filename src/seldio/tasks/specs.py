@@ -142,7 +142,7 @@ class QuestionOptions:
     margins: Margins = DEFAULTS  # what must differ by how much
     split: str | None = None  # written into each item; that of its recording if not given
     per_task: int | None = None  # at most so many of a task
-    balance: bool = False  # the proportions of SO-Bench, and answers that the text does not give away
+    balance: bool = False  # the proportions of SO-Bench, and no answer much more often right than by chance
     total: int | None = None  # so many in all; see :func:`seldio.tasks.mix.targets`
     audio: bool | None = None  # whether the sound of the clips is cut out where it is there, or arrays are computed
     force: bool = False  # whether labels in which there are errors are asked about too

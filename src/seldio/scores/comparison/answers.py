@@ -76,15 +76,10 @@ def compare_answers(
         )
     if options.items is not None:
         write(options.items, verdicts, profiles[0])
-    asked: list[Sequence[str]] = [each.items for each in marked]
-    if options.allow_missing:
-        pairs = (zip(each.items, each.answered.tolist(), strict=True) for each in marked)
-        asked = [[id for id, answered in pair if answered] for pair in pairs]
-    compared = common(asked, "question")
-    missing = len(set().union(*(each.items for each in marked))) - len(compared)
-    marked = [each.take(compared) for each in marked]
-    first = marked[0]
-    means = [intervals.Means.of(each.values, first.clips, [np.arange(len(compared))]) for each in marked]
+    asked = {id for each in marked for id in each.items}
+    marked = _in_common(marked, options.allow_missing)
+    first, count = marked[0], len(marked[0].items)
+    means = [intervals.Means.of(each.values, first.clips, [np.arange(count)]) for each in marked]
     values, units = np.array([each.values.mean(axis=0) for each in marked]), len(means[0].sums)
     whole = tested([each.summed for each in means], values, draw, np.arange(units))
     contest = Contest(
@@ -103,12 +98,22 @@ def compare_answers(
     )
 
     about: list[Notice] = []
-    if missing:
+    if missing := len(asked) - count:
         text = f"compared over the questions that all systems answer; {plural(missing, 'question')} left out"
         about.append(Notice("common-questions", text, grave=True))
     about += contest.notices(draw)
     settings: dict[str, str | int | float | bool | None] = {"allow_missing": options.allow_missing}
     if isinstance(case, SoBenchCase):
         settings |= {"join": options.join, "offline": options.offline, "judgements": bool(judgements)}
-    report = ScoreReport("", profiles[0], first.title, plural(len(compared), "question"), (), (), settings)
+    report = ScoreReport("", profiles[0], first.title, plural(count, "question"), (), (), settings)
     return contest.report(report, about, every, draw, signatures)
+
+
+def _in_common(marked: Sequence[intervals.MarkedAnswers], answered: bool) -> list[intervals.MarkedAnswers]:
+    """Return the marks of the questions that all systems have, or that all have *answered*."""
+    asked: list[Sequence[str]] = [each.items for each in marked]
+    if answered:
+        pairs = (zip(each.items, each.answered.tolist(), strict=True) for each in marked)
+        asked = [[id for id, has_reply in pair if has_reply] for pair in pairs]
+    compared = common(asked, "question")
+    return [each.take(compared) for each in marked]
