@@ -230,7 +230,7 @@ def reject(finding: Finding) -> None:
 def check(files: list[TextFile]) -> list[Finding]:
     """Read and run all label rules."""
     found: list[Finding] = []
-    found += [one.finding for one in LabelGroup(STARSS23.read(files, found.append), True, "").findings()]
+    found += [finding for finding, _ in LabelGroup(STARSS23.read(files, found.append), True, "").findings()]
     return found
 
 

@@ -233,7 +233,7 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
 def checked(data: bytes, dialect: Dialect) -> tuple[LabelReading, list[Finding]]:
     found: list[Finding] = []
     reading = dialect.read([text_file(data)], found.append)
-    found += [one.finding for one in LabelGroup(reading, True, "").findings()]
+    found += [finding for finding, _ in LabelGroup(reading, True, "").findings()]
     return reading, found
 
 

@@ -242,7 +242,7 @@ _TELLS = re.compile(
 
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
-    "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "formats/own_keys.py", "media/video.py", "plugins.py", "schema/events.py",
+    "benchmarks/", "errors.py", "findings.py", "formats/own_keys.py", "media/video.py", "plugins.py", "schema/events.py",
     "scores/judge.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ def _marks(path: Path) -> list[pytest.MarkDecorator]:
     if not SLOW.search(path.read_text("utf-8")):
         return []
     # other people's libraries warn of each other, and of the processors of a small machine
-    return [pytest.mark.slow, pytest.mark.filterwarnings("default", "error::seldio.errors.SeldioWarning")]
+    return [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
 def _no_network(*_: object, **__: object) -> NoReturn:

@@ -23,11 +23,12 @@ from releases import printed_by_rich
 
 import seldio
 from seldio.errors import UsageError
-from seldio.findings import JSON_KEYS, Finding, Heard, Report, Severity
+from seldio.findings import JSON_KEYS, Finding, Report, Severity
 from seldio.reports import Options, outputs, render, write
 from seldio.reports.ci import FINGERPRINT, file_uri
 from seldio.reports.json_report import report_schema
 from seldio.rules import CATALOGUE as RULES
+from seldio.rules.deep_pieces import Heard
 from seldio.text import printable
 
 OUTPUTS = outputs("findings")

@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from seldio.findings import Finding
 
 
-class SeldioWarning(UserWarning):
-    """Something that a user should know, though the work goes on."""
-
-
 class ExitCode(IntEnum):
     """The exit codes of the ``seldio`` command."""
 

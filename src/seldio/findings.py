@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from seldio.errors import InvalidData
 from seldio.plugins import version
@@ -20,6 +20,8 @@ from seldio.text import Displayed, json_text, plural, printable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from seldio.rules.deep_pieces import Heard
 
 #: The documentation: pages end with ``.html``, JSON Schemas are in ``schemas/``.
 DOCS = "https://seldio.readthedocs.io/en/latest/"
@@ -181,12 +183,6 @@ class Rule:
     summary: str = ""
     hint: str | None = None
 
-    def __post_init__(self) -> None:
-        if self.check is not None:
-            object.__setattr__(self, "summary", self._page.partition("\n")[0])
-        elif self.url is None:
-            object.__setattr__(self, "url", f"{DOCS}reference/rules/{self.code}.html")
-
     @cached_property
     def _page(self) -> str:
         if self.check is not None:
@@ -263,72 +259,6 @@ def capped(findings: Iterable[Finding], most: int | None) -> tuple[list[Finding]
     if most is None:
         return shown, {}
     return shown, {code: seen[code] - most for code in sorted(seen) if seen[code] > most}
-
-
-class Spread(NamedTuple):
-    """A mean with its confidence interval (95 %), in degrees."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclasses.dataclass(frozen=True)
-class HeardClass:
-    """The result of listening to the events of one class."""
-
-    name: str
-    events: int  # events that were heard alone
-    seconds: float  # how long in all
-    median: float  # degrees between labels and audio
-    share: float  # share of the time in which they are within 30 degrees
-
-
-@dataclasses.dataclass(frozen=True)
-class Heard:
-    """How the labels of a clip, or of a dataset, compare with recordings of one format.
-
-    Args:
-        clip: the name of the clip; None for all of a dataset together.
-        recording: the path of the recording; that of the source for a dataset.
-        format: ``foa`` or ``mic``; empty if the recording is neither.
-        outcome: ``fits``; ``contradicted``, which a finding explains; ``unclear`` for little or bad evidence;
-            ``not heard``.
-        why: in words, why it is unclear or not heard.
-        events: events that were heard alone.
-        places: places that they are at (cells of about 20 degrees).
-        seconds: how long a single source was heard.
-        median: median error over that time, degrees.
-        share: share of that time in which labels and audio are within 30 degrees.
-        azimuth: mean degrees by which the audio is further left than the labels.
-        elevation: mean degrees by which it is higher.
-        classes: the same for each class.
-    """
-
-    clip: str | None
-    recording: str
-    format: str
-    outcome: str
-    why: str | None = None
-    events: int = 0
-    places: int = 0
-    seconds: float = 0.0
-    median: float | None = None
-    share: float | None = None
-    azimuth: Spread | None = None
-    elevation: Spread | None = None
-    classes: tuple[HeardClass, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it with the keys of the json report; degrees to two decimals, shares to four."""
-        values = dataclasses.asdict(self)
-        for name in ("azimuth", "elevation"):
-            mean = getattr(self, name)
-            values[name] = None if mean is None else {key: round(value, 2) for key, value in mean._asdict().items()}
-        for record in (values, *values["classes"]):
-            for name, digits in (("median", 2), ("share", 4)):
-                record[name] = None if record[name] is None else round(record[name], digits)
-        return values | {"classes": list(values["classes"])}
 
 
 @dataclasses.dataclass(slots=True, repr=False)

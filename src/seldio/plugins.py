@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seldio.errors import UsageError
 from seldio.text import from_toml
@@ -86,16 +86,13 @@ def index(part: str) -> Iterator[tuple[Any, ...]]:
 # --- folders of data -------------------------------------------------------------------------------
 
 
-class DataFolder(NamedTuple):
-    """A folder with files of data."""
-
-    place: str  # what messages call it
-    path: Path
-
-
 @cache
-def data_folders() -> tuple[DataFolder, ...]:
-    """Return the folders of :data:`VARIABLE` and of packages; raise UsageError if one is missing or holds code."""
+def data_folders() -> tuple[tuple[str, Path], ...]:
+    """Return the folders of :data:`VARIABLE` and of packages, each behind what messages call it.
+
+    Raises:
+        UsageError: one is missing or holds code.
+    """
     folders = []
     for name in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         if not Path(name).is_dir():
@@ -103,10 +100,10 @@ def data_folders() -> tuple[DataFolder, ...]:
         if code := sorted(Path(name).glob("*.py")):
             hint = "formats, rules and commands are added by the entry points of a package (docs/extending.md)"
             raise UsageError(f"{VARIABLE}: {code[0]} is code, and only files of data are read here; {hint}")
-        folders.append(DataFolder(f"{VARIABLE}: {Path(name).resolve().name}", Path(name)))
+        folders.append((f"{VARIABLE}: {Path(name).resolve().name}", Path(name)))
     for point in entry_points("datasets"):
         package = load(point, ModuleType)
-        folders.append(DataFolder(f"package {package.__name__}", Path(package.__path__[0])))
+        folders.append((f"package {package.__name__}", Path(package.__path__[0])))
     return tuple(folders)
 
 
@@ -125,9 +122,9 @@ def datasets() -> tuple[Mapping[str, Any], ...]:
     """
     records = [tomllib.loads(file.read_text("utf-8")) for file in (_HERE / "datasets").glob("*.toml")]
     records.sort(key=lambda record: record["order"])
-    for folder in data_folders():
-        for file in sorted(folder.path.glob("*.toml")):
-            place = f"{folder.place}/{file.name}"
+    for folder, path in data_folders():
+        for file in sorted(path.glob("*.toml")):
+            place = f"{folder}/{file.name}"
             try:
                 records.append({**from_toml(file.read_text("utf-8")), "place": place})
             except ValueError as error:

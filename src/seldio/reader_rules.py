@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from seldio.findings import Rule, Severity
+from seldio.findings import DOCS, Rule, Severity
 
 #: What the file has on each rule, by code.
 RECORDS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "rules" / "rules.toml").read_text("utf-8"))
@@ -19,7 +19,7 @@ for _code, _record in RECORDS.items():
     # what is wrong with JSON is there with line and column: MERA needs not say it as well
     _explains = ("PRD121",) if _code.startswith("SYN") else tuple(_record.get("explains", ()))
     _kind = _record["name"], Severity(_record["severity"]), _record.get("fix", "none")
-    _text = {"summary": _record["summary"], "hint": _record.get("hint")}
+    _text = {"summary": _record["summary"], "hint": _record.get("hint"), "url": f"{DOCS}reference/rules/{_code}.html"}
     READER_RULES[_code] = Rule(_code, *_kind, explains=_explains, **_text)
 
 

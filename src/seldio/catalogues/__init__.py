@@ -44,13 +44,13 @@ from seldio.files.names import media_type, without_suffix, written_suffix
 from seldio.files.sources import is_own, own_files
 from seldio.findings import Finding, Sink
 from seldio.formats import Format, LabelFormat, TextFile, named, stem_of
-from seldio.formats.detect import Wanted
 from seldio.progress import tracked
 from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
     from seldio.formats.own_dataset import OwnDatasets
+    from seldio.scores.seld.join import Wanted
 
 #: Bytes of a part.
 CUT = 8 << 20
@@ -204,19 +204,19 @@ def candidates(
         by_name = source.single and format is None  # a recording or video
         return [entry for entry in source if not is_own(entry) and not (by_name and media_type(entry.name))]
     tables: tuple[Content, ...] = ("labels", "items", "damaged") if labels else ("items",)
-
-    def may_hold(entry: Entry) -> bool:
+    entries = []
+    for entry in source:
         name = entry.name.lower()
         if (format is None or not labels) and name.endswith(PARQUET_SUFFIX) and content(entry) in tables:
-            return True
-        if of_items and format is not None and name.endswith(".csv") and format.suffix != ".csv":
-            return False  # labels beside questions
-        if labels and format is not None:
-            return name.endswith(format.suffix)
-        columns = datasets is not None and name.endswith(".tsv") and datasets.of(entry.name) is not None
-        return columns or name.endswith(_LINES) or named_like_labels(entry)
-
-    entries = [entry for entry in source if may_hold(entry)]
+            may_hold = True
+        elif of_items and format is not None and name.endswith(".csv") and format.suffix != ".csv":
+            may_hold = False  # labels beside questions
+        elif labels and format is not None:
+            may_hold = name.endswith(format.suffix)
+        else:
+            columns = datasets is not None and name.endswith(".tsv") and datasets.of(entry.name) is not None
+            may_hold = columns or name.endswith(_LINES) or named_like_labels(entry)
+        entries += [entry] * may_hold
     if without is None:
         return entries
     return [entry for entry in entries if entry.real is None or not Path(entry.real).is_relative_to(without)]
@@ -458,7 +458,7 @@ def leftover_groups(entries: Iterable[Entry]) -> Iterator[FileGroup]:
         texts += [text] if text is not None and len(texts) < _SAMPLE else []
     for (named, _), (files, texts) in kinds.items():
         layouts = files_by_layout(detected(usable(texts, _ignore)), _ignore)[0] if texts else ()
-        like = tuple(layout.format.name for layout in layouts if not layout.asked) or ("rows of numbers",) * bool(texts)
+        like = tuple(format.name for format, _, _, asked in layouts if not asked) or ("rows of numbers",) * bool(texts)
         doubt = f"rows like those of labels ({' or '.join(like)}), but their names do not end in .csv" if like else ""
         yield FileGroup("other", None, named, "sure", doubt, tuple(files), like)
 

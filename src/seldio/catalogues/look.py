@@ -13,7 +13,7 @@ import re
 import shlex
 from collections.abc import Container, Iterable, Sequence
 from functools import cache, cached_property
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
@@ -22,13 +22,16 @@ from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
-from seldio.formats.detect import Detection, LabelRows, Wanted, closest, detect, means_the_same, width_and_header
+from seldio.formats.detect import Detection, LabelRows, closest, detect, means_the_same, width_and_header
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import short, vocabulary
+
+if TYPE_CHECKING:
+    from seldio.scores.seld.join import Wanted
 
 #: What ends so is left alone, unless it begins like labels of a tool.
 TEXTS = (".txt", ".tsv")
@@ -104,13 +107,9 @@ def detected(files: Sequence[TextFile]) -> list[Alike]:
     return [*groups.values()]
 
 
-class LabelLayout(NamedTuple):
-    """Files of one format, with the evidence for it."""
-
-    format: LabelFormat
-    files: list[TextFile]
-    evidence: str
-    asked: bool = False  # whether it is the likeliest of several that remain, which is an error already
+#: A format with files, the evidence for it, and whether it is the likeliest of several that remain, which is an error
+#: already.
+LabelLayout = tuple[LabelFormat, list[TextFile], str, bool]
 
 
 def files_by_layout(
@@ -131,7 +130,7 @@ def files_by_layout(
 
     def take(group: Alike, format: LabelFormat, why: str, asked: bool = False) -> None:
         which = (format.name, group.place if format.role == "table" else "", asked)
-        layouts.setdefault(which, LabelLayout(formats.get(format.name), [], why, asked)).files.extend(group.files)
+        layouts.setdefault(which, (formats.get(format.name), [], why, asked))[1].extend(group.files)
 
     for group in groups:
         if group.shown:
@@ -166,8 +165,8 @@ def files_by_layout(
             _report_undecided(group.files, group.detection, sink, wanted)
         elif near is None and all(other.detection.empty for other in beside):
             take(group, DIALECTS[0], "")  # files without a single row mean the same in every format
-    for layout in layouts.values():
-        layout.files.sort(key=lambda file: file.name)
+    for _, files, *_ in layouts.values():
+        files.sort(key=lambda file: file.name)
     return [*layouts.values()], lists
 
 

@@ -50,33 +50,14 @@ class TreePlace:
     split: str | None = None  # the split folder it is in
     inside: bool = False  # whether it is in a folder of the dataset
     named: Named | None = None  # what its name says, if the dataset calls its clips so
+    field: Field | None = None  # the field of :class:`Clip` that it belongs in; None if it is not part of a clip
+    set: Set | None = None  # development or evaluation set, where the folders or the name tell
+    is_text: bool = True  # whether the name can stand in a table: bytes that are not UTF-8 cannot
 
     @property
     def file(self) -> str:
         """Its file name."""
         return self.name.rpartition("/")[2]
-
-    @property
-    def field(self) -> Field | None:
-        """The field of :class:`Clip` that this file belongs in; None if it is not part of a clip."""
-        kind = TYPES.get(self.suffix.lower()) if self.stem else None
-        if kind is None or not self.is_text:
-            return None
-        if kind == "audio" and self.top is not None and self.top.field in AUDIO:
-            return self.top.field
-        return kind
-
-    @property
-    def set(self) -> Set | None:
-        """Development or evaluation set, where the folders or the name tell."""
-        if self.top is not None and self.top.set is not None:
-            return self.top.set
-        return "dev" if self.split is not None or self.named is not None else None
-
-    @property
-    def is_text(self) -> bool:
-        """Whether the name can stand in a table: bytes that are not UTF-8 cannot."""
-        return self.name.isascii() or not any("\ud800" <= character <= "\udfff" for character in self.name)
 
     @property
     def exact(self) -> bool:
@@ -214,7 +195,14 @@ def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> Tre
     named = row.named(set, stem if suffix.lower() in TYPES else last.partition(".")[0]) if set else None
     if not inside and named is not None and named.clip != stem:
         named = None
-    return TreePlace(name, stem, suffix, top, "/".join(home), tuple(below), split_name, inside, named)
+    tree_set: Set | None = "dev" if split_name is not None or named is not None else None
+    tree_set = top.set if top is not None and top.set is not None else tree_set
+    is_text = name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+    field: Field | None = TYPES.get(suffix.lower()) if stem and is_text else None
+    field = top.field if field == "audio" and top is not None and top.field in AUDIO else field
+    return TreePlace(
+        name, stem, suffix, top, "/".join(home), tuple(below), split_name, inside, named, field, tree_set, is_text
+    )
 
 
 def _clip(row: DatasetSpec, files: list[TreePlace]) -> Clip:

@@ -23,7 +23,7 @@ from seldio.findings import Finding, Severity
 from seldio.formats import LabelFormat, LabelReading
 from seldio.formats.base import OF_SYSTEMS, FileRows
 from seldio.rules import rule_of
-from seldio.rules.base import Check, Labels, RowFinding, run
+from seldio.rules.base import Check, Labels, run
 from seldio.rules.labels import ROW_RULES
 from seldio.rules.misreadings import FILE_RULES
 from seldio.text import plural
@@ -86,8 +86,11 @@ class LabelGroup:
         reference: Reference | None = None,
         row_rules: Sequence[Check] = ROW_RULES,
         judge: LabelFormat | None = None,
-    ) -> list[RowFinding]:
-        """Return the findings on these labels; *judge* checks the rows, by default the format that they name."""
+    ) -> list[tuple[Finding, int]]:
+        """Return the findings on these labels, each with the number of its file.
+
+        *judge* checks the rows, by default the format that they name.
+        """
         usual, reading = self.format, self.reading
         if (of_rows := resolved(usual, reading.table)) is not usual:
             # a table has the classes and the clock of the format that its rows came from
@@ -102,7 +105,7 @@ class LabelGroup:
         judge = judge or usual
         rows = labels if judge is usual else Labels(dataclasses.replace(self.reading, format=judge))
         findings += run(row_rules, rows, but=labels.accounted)
-        return findings + [RowFinding(finding, -1) for finding in rules.findings((), rows)]  # rules of extensions
+        return findings + [(finding, -1) for finding in rules.findings((), rows)]  # rules of extensions
 
 
 # --- labels that are about to be used ---------------------------------------------------------------------
@@ -127,12 +130,12 @@ class Faults:
             format = resolved(labels.format, labels.reading.table)
             readable = {"LAB205"} if format.role in OF_SYSTEMS else ()  # decimals that any program reads
             errors = [
-                row
-                for row in labels.findings(None, stopping, format)
-                if row.finding.severity is Severity.ERROR and row.finding.code not in readable
+                (finding, file)
+                for finding, file in labels.findings(None, stopping, format)
+                if finding.severity is Severity.ERROR and finding.code not in readable
             ]
-            first = {row.finding.code: row.finding for row in reversed(errors)} | first
-            files.update(code for code, _ in {(row.finding.code, row.file) for row in errors})
+            first = {finding.code: finding for finding, _ in reversed(errors)} | first
+            files.update(code for code, _ in {(finding.code, file) for finding, file in errors})
         return first, files
 
     def settle(self, force: bool) -> list[Finding]:

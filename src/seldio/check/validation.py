@@ -23,7 +23,7 @@ from seldio.check.settings import Settings
 from seldio.files import Source
 from seldio.files.names import is_csv, media_type, suffix_of
 from seldio.files.sources import Lookup, is_own, reopened
-from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
+from seldio.findings import RECORDS_SINGLY, Finding, Report, Severity, gathered
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from seldio.check.items import CheckedItems, Submission
     from seldio.check.reference import AnyReference
     from seldio.formats.own_dataset import OwnDatasets
+    from seldio.rules.deep_pieces import Heard
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]
@@ -125,7 +126,7 @@ def examine(
             source.path, source.kind, source.entries, readings, clips, source.exported, findings, datasets, passed_over
         )
         for groups in systems:
-            of_rows = [row.finding for group in groups for row in group.findings(clips)]
+            of_rows = [finding for group in groups for finding, _ in group.findings(clips)]
             files = dataclasses.replace(whole, readings=[group.reading for group in groups]) if package else whole
             by_system.append([*rules.findings(set_rules, files, skip=skip), *of_rows])
         if package is None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import typer
 
 from seldio import progress
 from seldio.cli.printing import close_output, print_error
-from seldio.errors import ExitCode, SeldioError, SeldioWarning
+from seldio.errors import ExitCode, SeldioError
 from seldio.text import printable
 
 #: The exit status of a program ended by SIGPIPE: 128 plus the number of the signal.
@@ -31,7 +30,7 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            with _reporting():
+            with progress.shown_on(_bar) if sys.stderr.isatty() else nullcontext():
                 code = int(command(*args, **kwargs))
             sys.stdout.flush()
         except BrokenPipeError:
@@ -67,24 +66,6 @@ def _explained(error: BaseException) -> tuple[str, ExitCode]:
         return "not enough memory", ExitCode.FAILURE
     bug = f"this is a bug in seldio: {type(error).__name__}: {error} (SELDIO_DEBUG=1 shows the traceback)"
     return bug, ExitCode.FAILURE
-
-
-@contextmanager
-def _reporting() -> Iterator[None]:
-    """Show progress on a terminal, and what users should know as a line, without the place in the code."""
-    usual = warnings.showwarning
-
-    def show_warning(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
-        if issubclass(category, SeldioWarning):
-            _say(str(message))
-        else:
-            usual(message, category, *place, **options)
-
-    bars = progress.shown_on(_bar) if sys.stderr.isatty() else nullcontext()
-    with bars, warnings.catch_warnings():
-        warnings.simplefilter("always", SeldioWarning)
-        warnings.showwarning = show_warning
-        yield
 
 
 def _bar(what: str, total: int | None, size: int | None) -> AbstractContextManager[progress.Advance]:

@@ -227,22 +227,15 @@ def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-class ItemRow(NamedTuple):
-    """An item, and the name of the file that it stands in."""
-
-    item: Item
-    file: str
-
-
 class Items(ArrowTable):
     """The questions of a dataset, by number and one after the other, and one Arrow table of them all.
 
     Args:
-        rows: the questions.
+        rows: the questions, each with the name of the file that it stands in.
         predictions: the format of predictions that lie there as well; empty if none do.
     """
 
-    def __init__(self, rows: Sequence[ItemRow], predictions: str = "") -> None:
+    def __init__(self, rows: Sequence[tuple[Item, str]], predictions: str = "") -> None:
         self.rows, self.predictions = rows, predictions
 
     def __repr__(self) -> str:
@@ -252,14 +245,14 @@ class Items(ArrowTable):
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Item]:
-        return (row.item for row in self.rows)
+        return (item for item, _ in self.rows)
 
     @overload
     def __getitem__(self, index: int) -> Item: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Item]: ...
     def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
-        return [row.item for row in self.rows[index]] if isinstance(index, slice) else self.rows[index].item
+        return [item for item, _ in self.rows[index]] if isinstance(index, slice) else self.rows[index][0]
 
     @property
     def schema(self) -> pa.Schema:

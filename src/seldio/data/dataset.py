@@ -112,10 +112,10 @@ class Dataset:
         clip_of = self.index.clip_of
         return Items(
             [
-                row
-                for row in everything.rows
-                if all(_meets(getattr(row.item, field), values) for field, values in self._conditions)
-                and all((clip := clip_of(path, row.file)) is None or clip in self.rows for path in row.item.audio)
+                (item, file)
+                for item, file in everything.rows
+                if all(_meets(getattr(item, field), values) for field, values in self._conditions)
+                and all((clip := clip_of(path, file)) is None or clip in self.rows for path in item.audio)
             ],
             everything.predictions,
         )
@@ -185,10 +185,11 @@ class Dataset:
 
     def windows(self, **options: Unpack[WindowOptions]) -> Windows:
         """Return windows over the clips, or the questions with their audio; see :class:`seldio.data.Windows`."""
-        from seldio.data.windowing import WindowOptions, Windows
+        from seldio.data.windowing import Windows
 
-        for name in options.keys() - WindowOptions.__annotations__.keys():
-            hint = meant(name, WindowOptions.__annotations__)
+        _, *names = signature(Windows).parameters
+        for name in options.keys() - set(names):
+            hint = meant(name, names)
             if name in signature(self.select).parameters:
                 hint = f": select first, as in seldio.open(…).select({name}=…).windows(…)"
             raise UsageError(f"windows have no option {name}{hint}")

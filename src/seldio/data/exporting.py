@@ -50,8 +50,9 @@ from seldio.data.arrow_tables import Events, conformed
 from seldio.data.index import ClipMedia, Index
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.files import Entry, atomic_write, in_the_way, make_folder, open_source, write_bytes
-from seldio.files.exports import LIMITS, MANIFEST, SIZES, ExportFile, Manifest, original_files
-from seldio.files.names import suffix_of
+from seldio.files.entries import LARGE
+from seldio.files.exports import SIZES, ExportFile, Manifest, original_files
+from seldio.files.names import MANIFEST, suffix_of
 from seldio.files.writing import remove
 from seldio.findings import raise_errors
 from seldio.formats import get
@@ -127,7 +128,7 @@ def export(
     if shard_bytes < 1:
         raise UsageError(f"shards of {shard_bytes} bytes are too small: give a number above 0, such as {500 << 20}")
     place = Path(out)
-    with open_source(source, raise_errors, LIMITS) as opened:
+    with open_source(source, raise_errors, LARGE) as opened:
         top = Path(opened.path).resolve()
         if opened.kind == "folder" and (place.resolve() == top or place.resolve().is_relative_to(top)):
             raise UsageError(f"{printable(str(place))} is inside the source: choose a folder outside it")
@@ -152,8 +153,8 @@ def export(
 
 def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> None:
     """Raise DataError unless an export opens with the clips and the rows that it was made from."""
-    with open_source(out, lambda _: None, LIMITS, as_it_lies=True) as lying:
-        source = original_files(lying, manifest, raise_errors, LIMITS)  # before the manifest says that it is finished
+    with open_source(out, lambda _: None, LARGE, as_it_lies=True) as lying:
+        source = original_files(lying, manifest, raise_errors, LARGE)  # before the manifest says that it is finished
         again = Index(source, plan.index.format, force=plan.index.force)
         written = _rows_by_clip(again, again.events(again.label_files))
     expected = _rows_by_clip(plan.index, plan.events)
@@ -387,12 +388,12 @@ def features_metadata(schema: pa.Schema, columns: Mapping[str, Feature]) -> dict
 
 def clip_shards(plan: ExportPlan, shard_bytes: int) -> Iterator[FilePart]:
     """Yield the Parquet files of clips, ``data/SPLIT-00000-of-00001.parquet``, with a row for each clip."""
-    large = [entry for row in plan.rows for entry in row.files if entry.size > LIMITS.file_bytes]
+    large = [entry for row in plan.rows for entry in row.files if entry.size > LARGE.file_bytes]
     if large:
         more = f", as have {len(large) - 1:,} others" if len(large) > 1 else ""
         raise UsageError(
             f"{printable(large[0].path)} has {large[0].size / 1e9:.2f} GB{more}: a cell of a Parquet file takes at "
-            f"most {LIMITS.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), which takes any size"
+            f"most {LARGE.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), which takes any size"
         )
     features: dict[str, Feature] = {"video": {"_type": "Video"}}
     for column in (column for column in plan.media if column != "video"):
@@ -713,7 +714,7 @@ def _files_again(folder: Path, place: Path) -> tuple[Manifest, list[Path]]:
     manifest = Manifest.load(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise UsageError(f"{printable(str(place))} exists and is not empty: choose a new folder")
-    with open_source(folder, raise_errors, LIMITS) as source:
+    with open_source(folder, raise_errors, LARGE) as source:
         for file in manifest.files:
             path = folder / safe_name(file.name, str(folder))
             with path.open("rb") as stream:

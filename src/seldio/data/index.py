@@ -27,7 +27,7 @@ from seldio.catalogues.look import PARQUET_SUFFIX, begins_like_numbers
 from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import TYPES, Tree, read_tree
 from seldio.conversion.inputs import read_items
-from seldio.data.arrow_tables import ClipLabelFile, Events, ItemRow, Items, clip_files, joined_files
+from seldio.data.arrow_tables import ClipLabelFile, Events, Items, clip_files, joined_files
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.entries import plain_file
@@ -260,7 +260,7 @@ class Index:
         others = tuple(entry for entry in self.source if entry.name not in labels | media)
         readings = read_items(Source(self.source.path, self.source.kind, others), self.item_format, raise_errors)
         names = {entry.path: entry.name for entry in others}
-        rows = [ItemRow(row, names[part.path]) for part in readings for row in part.rows if isinstance(row, Item)]
+        rows = [(row, names[part.path]) for part in readings for row in part.rows if isinstance(row, Item)]
         predictions = (reading.format.name for reading in readings if reading.format.holds == "predictions")
         return Items(rows, next(predictions, ""))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedD
 import numpy as np
 
 from seldio import clock
-from seldio.data import targets
+from seldio.data.targets import TARGETS, ClipLabels, TargetForm
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
@@ -35,6 +35,24 @@ if TYPE_CHECKING:
     from seldio.media.video import Video
     from seldio.schema.qa import Item
 
+    class WindowOptions(TypedDict, total=False):
+        """The keyword arguments of :class:`Windows`, see there."""
+
+        seconds: float | Fraction | None
+        hop: float | Fraction | None
+        target: Target | None
+        distance: bool
+        elevation: bool
+        onscreen: bool
+        audio: Arrays
+        video: tuple[int, int] | None
+        items: bool
+        rate: int | None
+        dtype: SampleType
+        texts: bool
+        transform: Callable[[Element], Any] | None
+
+
 #: An element: arrays, numbers and texts by name.
 Element = dict[str, Any]
 #: Shape and numpy type of each part of an element.
@@ -47,24 +65,6 @@ _OPEN, _VIDEOS = 256, 8
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: The recordings of a clip that are asked for, by their arrays.
 Arrays: TypeAlias = str | Sequence[str] | None
-
-
-class WindowOptions(TypedDict, total=False):
-    """The keyword arguments of :class:`Windows`, see there."""
-
-    seconds: float | Fraction | None
-    hop: float | Fraction | None
-    target: Target | None
-    distance: bool
-    elevation: bool
-    onscreen: bool
-    audio: Arrays
-    video: tuple[int, int] | None
-    items: bool
-    rate: int | None
-    dtype: SampleType
-    texts: bool
-    transform: Callable[[Element], Any] | None
 
 
 class Windows(Sequence[Element]):
@@ -135,9 +135,9 @@ class Windows(Sequence[Element]):
         texts: bool = True,
         transform: Callable[[Element], Any] | None = None,
     ) -> None:
-        if target is not None and (target not in targets.TARGETS or items):
-            close = "" if items else meant(str(target), targets.TARGETS)
-            choice = "questions have none" if items else f"choose from {', '.join(targets.TARGETS)}"
+        if target is not None and (target not in TARGETS or items):
+            close = "" if items else meant(str(target), TARGETS)
+            choice = "questions have none" if items else f"choose from {', '.join(TARGETS)}"
             raise UsageError(f"unknown target {target!r}{close}; {choice}")
         if items and (video is not None or hop is not None):
             raise UsageError("questions have no video and no hop: each is one element")
@@ -154,7 +154,7 @@ class Windows(Sequence[Element]):
         self.target, self.audio, self.video = target, audio, video
         self.rate, self.dtype, self.transform, self.texts = rate, dtype, transform, texts
         self.classes = len(vocabulary(self._events.vocabulary)) if target is not None else 0
-        self.form = targets.TargetForm(target or "rows", self.classes, elevation, distance, onscreen)
+        self.form = TargetForm(target or "rows", self.classes, elevation, distance, onscreen)
         self._items = list(dataset.items) if items else None
         if items:
             self._sources = question_sources(dataset, audio)
@@ -171,7 +171,7 @@ class Windows(Sequence[Element]):
         self._recording = lru_cache(_OPEN)(_recording)
         # no reference to the windows themselves: files are closed as soon as they are let go of
         events, hop = self._events, self.hop
-        self._labels = lru_cache(_OPEN)(lambda clip: targets.ClipLabels.of(clip, events[clip], hop))
+        self._labels = lru_cache(_OPEN)(lambda clip: ClipLabels.of(clip, events[clip], hop))
         self._video = lru_cache(_VIDEOS)(_video)
 
     def __getstate__(self) -> dict[str, Any]:

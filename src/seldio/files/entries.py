@@ -258,6 +258,8 @@ class Limits:
 
 
 DEFAULTS = Limits()
+#: Those of exports: recordings are longer than what other verbs hold in memory.
+LARGE = Limits(file_bytes=2**30, total_bytes=2**40, members=2_000_000)
 
 
 @dataclass(frozen=True, slots=True)

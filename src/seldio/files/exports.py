@@ -37,12 +37,10 @@ from seldio.files.entries import (
     plain_file,
     problem,
 )
+from seldio.files.names import MANIFEST
 from seldio.findings import Sink
 from seldio.text import Displayed, listed, plural, printable
 
-#: Recordings are longer than what other verbs hold in memory.
-LIMITS = Limits(file_bytes=2**30, total_bytes=2**40, members=2_000_000)
-MANIFEST = "manifest.json"
 VERSION = 1
 #: The folder of shards.
 DATA = "data/"

@@ -15,6 +15,8 @@ MEDIA: dict[str, Media] = {
 }
 #: The suffixes of recordings, the likeliest first.
 AUDIO = tuple(suffix for suffix, kind in MEDIA.items() if kind == "audio")
+#: The file in which an export says what it holds.
+MANIFEST = "manifest.json"
 _LOSSLESS = ("wav", "flac")
 
 

@@ -37,7 +37,7 @@ from seldio.files.entries import (
     problem,
     special,
 )
-from seldio.files.names import suffix_of
+from seldio.files.names import MANIFEST, suffix_of
 from seldio.findings import Sink
 from seldio.text import clipped, meant, printable
 
@@ -89,7 +89,7 @@ def open_source(
         return Source(given, "file", ())
     if as_it_lies or source.single:
         return source
-    if any(entry.name == "manifest.json" for entry in source):
+    if any(entry.name == MANIFEST for entry in source):
         from seldio.files.exports import restored
 
         if (export := restored(source, sink, limits)) is not source:

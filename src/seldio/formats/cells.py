@@ -1,4 +1,4 @@
-"""The cells of label files: the kinds of columns, how their values are printed, and what is wrong with a cell.
+"""The cells of label files: the kinds of columns, how their values are printed, and what they look like.
 
 Numbers are plain decimals of ASCII digits: what Python's ``int`` and ``float`` accept beyond that (``1_0``, Arabic
 digits, ``nan``) is not data. Expressions are written so that Python and Arrow read them alike, and take time in
@@ -11,17 +11,13 @@ import codecs
 import dataclasses
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from seldio.findings import Finding, Rule
 from seldio.reader_rules import READER_RULES
-from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask
-from seldio.text import clipped, plural, printable
+from seldio.text import plural
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -51,9 +47,9 @@ def _real3(values: Any) -> list[str]:
 
 
 # At most nine digits of value, which an int32 holds; leading zeros do not count.
-_DIGITS = r"(?:[0-9]{1,9}|0+[0-9]{0,9})"
-_UNSIGNED = rf"(?:{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+)"
-_DECIMAL = f"-?{_UNSIGNED}"
+DIGITS = r"(?:[0-9]{1,9}|0+[0-9]{0,9})"
+UNSIGNED = rf"(?:{DIGITS}(?:\.[0-9]*)?|\.[0-9]+)"
+_DECIMAL = f"-?{UNSIGNED}"
 # No exponent that could lead out of the floats: such a number is always finite.
 _REAL = rf"{_DECIMAL}(?:e(?:-[0-9]{{1,3}}|\+?[0-9]{{1,2}}))?"
 # Characters that hide or reorder text: C1 controls, soft hyphen, marks of direction, zero widths.
@@ -61,7 +57,7 @@ _HIDDEN = "\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufef
 _LETTER = rf'[^,"\x00-\x1f{_HIDDEN}]'
 
 KINDS: dict[str, CellKind] = {
-    "int": CellKind(f"-?{_DIGITS}", "a whole number", _whole),
+    "int": CellKind(f"-?{DIGITS}", "a whole number", _whole),
     "whole": CellKind(_DECIMAL, "a number", _whole),
     "real": CellKind(_REAL, "a decimal number", _real),
     "real3": CellKind(_REAL, "a decimal number", _real3),
@@ -143,8 +139,8 @@ def _at(rule: Rule, path: str, data: bytes, position: int, message: str, value: 
 # --- what is wrong with a cell -----------------------------------------------------------------------
 
 #: Minus signs and dashes that word processors and spreadsheets put instead of a minus.
-_DASHES = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
-_TYPESET = str.maketrans(dict.fromkeys(_DASHES, "-") | dict.fromkeys("°º˚"))
+DASHES = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
+_TYPESET = str.maketrans(dict.fromkeys(DASHES, "-") | dict.fromkeys("°º˚"))
 #: A terminal escape, a bidirectional control or another invisible character.
 CONTROL_CHARACTER = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_HIDDEN}]")
 #: The fields that a dataset of one's own may leave unknown, and what stands for no value there.
@@ -200,179 +196,6 @@ def plainly(text: str) -> str:
 def absent(field: str) -> tuple[str, str]:
     """Return problem and hint for a cell without the value of *field*, which its format requires."""
     return f"no {_NOUNS.get(field, field)} is given", _INSTEAD.get(field, "leave out rows where nothing was detected")
-
-
-class CellFault(NamedTuple):
-    """One way in which cells are wrong."""
-
-    code: str
-    pattern: str  # of the cell without whitespace around it; N stands for the grammar of its column
-    says: str  # behind the name of the field
-    hint: str
-    meant: str = ""  # what the cell can only mean, from the groups of the pattern; empty where that is not certain
-    kinds: tuple[str, ...] = ()  # the kinds of columns that it is looked for in, all if empty
-    angles: bool = False  # whether it is looked for in columns of angles alone
-    only: Callable[[str], Any] | None = None  # what has to be true of the cell as well
-
-
-_NUMBERS = ("int", "whole", "real", "real3", "real3inf", "zero", "flag")
-_EXPONENTIAL = r"[+-]?[0-9]{1,9}(?:\.[0-9]{0,30})?[eE][+-]?[0-9]{1,2}"
-_ODD = "is {text}, not a plain decimal number"
-_SIGNS = "write numbers using only 0-9, - and ."
-_POINT = "write it without a decimal point: the official loaders call int() on it"
-_CLEAN = "remove it: such characters can garble a terminal or hide text"
-CONTROL = CellFault("SAF201", CONTROL_CHARACTER.pattern, "an invisible control character ({control}) in a cell", _CLEAN)
-#: What may be wrong with a cell that is not in the grammar of its column: the first that matches is it.
-FAULTS: tuple[CellFault, ...] = (
-    CellFault("SYN123", "(N)", "whitespace around a number, other than spaces after a comma", "remove it", r"\1"),
-    CONTROL,
-    CellFault("SYN135", "", "is empty: {absent}", "{instead}"),
-    CellFault("SYN122", r'"\s*(N)\s*"', "is in quotes: {text}", "write numbers without quotes", r"\1"),
-    CellFault("SYN122", '".*"', "is in quotes: {text}", "write numbers without quotes"),
-    CellFault("SYN122", '[^"]*"[^"]*', "has a quote that is not closed: {text}",
-              "cells are plain numbers: remove the quotes"),
-    CellFault("SYN136", ".*", "is {text}, but must be 0 or 1", "1: on screen, 0: off screen", kinds=("flag",)),
-    CellFault("SYN133", "[+-]?(?i:nan)", "is {text}: {absent}", "{instead}"),
-    CellFault("SYN133", "[+-]?(?i:inf|infinity)", "is {text}, not a finite number",
-              "leave out rows where nothing was detected"),
-    CellFault("SAF202", r"[=@].*|[+-][A-Za-z(@=].*", "holds a spreadsheet formula: {text}",
-              "expected {expected}; a spreadsheet would run this cell on opening the file"),
-    CellFault("SYN135", r"(?i:na|n/a|none|null|nil|--?|\?|missing|unknown|<na>|nat|#n/a)", "is {text}: {absent}",
-              "{instead}"),
-    CellFault("SYN134", r"[+-]?[0-9]{10,}(?:\.[0-9]*)?", "has {digits:,} digits: {short}",
-              "no frame, class or angle needs more than nine"),
-    CellFault("SYN131", rf"[{_DASHES}]({_UNSIGNED})", "is written with a dash instead of a minus sign: {text}", _SIGNS,
-              r"-\1", kinds=_NUMBERS[1:6]),
-    CellFault("SYN131", rf"[{_DASHES}]({_DIGITS})", "is written with a dash instead of a minus sign: {text}", _SIGNS,
-              r"-\1", kinds=("int",)),
-    CellFault("SYN131", r"(N)\s*[°º˚]", "is written with a degree sign: {text}", _SIGNS, r"\1", angles=True),
-    CellFault("SYN131", rf"[{_DASHES}]({_UNSIGNED})\s*[°º˚]", "is written with a degree sign: {text}", _SIGNS, r"-\1",
-              angles=True),
-    CellFault("SYN137", r"\+(N)", "is written with a plus sign: {text}", "write numbers as plain decimals", r"\1"),
-    CellFault("SYN132", r"(-?[0-9]{1,9})\.0*", "is {text}, but must be a whole number", _POINT, r"\1", kinds=("int",)),
-    CellFault("SYN132", r"-?[0-9]{1,9}\.[0-9]*", "is {text}, but must be a whole number", _POINT, kinds=("int",)),
-    CellFault("SYN131", _EXPONENTIAL, _ODD,
-              'write {meant}; np.savetxt writes exponents by default: give it fmt="%g" and delimiter=","', "plain",
-              kinds=_NUMBERS),
-    CellFault("SYN131", ".*", _ODD,
-              "write {expected} with the digits 0-9: Python reads this as {number:g}, other programs do not",
-              only=numeric),
-    CellFault("SYN131", "0[xXoObB][0-9A-Fa-f]+", _ODD, "write {expected}", kinds=_NUMBERS),
-    CellFault("SYN130", ".*", "is {text}, not {expected}",
-              "expected {expected}, written with the digits 0-9 and nothing around it"),
-)  # fmt: skip
-#: The faults of cells that say that there is no value.
-WITHOUT_VALUE = [number for number, fault in enumerate(FAULTS) if "{absent}" in fault.says]
-_CLASS_HINT = "write the class number, counted from 0; seldio formats shows the class list"
-
-
-class CellProblem(NamedTuple):
-    """A problem in a cell: a *value*, *shift* characters from its start, and the cell as it can only be meant.
-
-    A cell that can mean several things, or nothing, is not *repaired*.
-    """
-
-    number: int  # of its fault in the table
-    repaired: str | None
-    cell: str
-    kind: str
-    field: str
-
-    @property
-    def fault(self) -> CellFault:
-        """Return the fault that the cell has."""
-        return FAULTS[self.number]
-
-    @property
-    def shown(self) -> tuple[str, int]:
-        """Return the piece of the cell that is wrong, and where it begins in it."""
-        if self.fault.code == "SYN123":
-            return self.cell, 0
-        if (control := CONTROL_CHARACTER.search(self.cell)) and self.fault.code == "SAF201":
-            return control[0], control.start()
-        return self.cell.strip(), len(self.cell) - len(self.cell.lstrip())
-
-    @property
-    def sentences(self) -> tuple[str, str]:
-        """Return the problem and the hint as sentences."""
-        text, (missing, instead) = self.cell.strip(), absent(self.field)
-        words = {
-            "text": clipped(text, 40),
-            "short": clipped(text, 20),
-            "expected": KINDS[self.kind].says,
-            "digits": len(text.lstrip("+-").partition(".")[0]),
-            "control": printable(self.shown[0]),
-            "absent": missing,
-            "instead": instead,
-            "meant": self.repaired,
-            "number": float(text) if self.fault.only is numeric else 0.0,
-        }
-        says = self.fault.says.format_map(words)
-        named = self.fault.code not in ("SYN123", "SAF201")
-        worded = self.fault.code == "SYN130" and self.field == "class_id" and text[:1].isalpha()
-        return f"{self.field} {says}" if named else says, _CLASS_HINT if worded else self.fault.hint.format_map(words)
-
-
-@cache
-def _looked_for(kind: str, field: str) -> list[tuple[int, re.Pattern[str]]]:
-    """Return the numbers of the faults that a column may have, with their patterns."""
-    grammar = f"((?:{KINDS[kind].pattern}))"
-    angle = field in ("azimuth", "elevation")
-    return [
-        (number, re.compile(f"(?s:{fault.pattern.replace('(N)', grammar)})"))
-        for number, fault in enumerate(FAULTS)
-        if kind in (fault.kinds or KINDS) and angle >= fault.angles
-    ]
-
-
-def problem(cell: str, kind: str, field: str) -> CellProblem:
-    """Return the problem of a cell that does not match the grammar of its column."""
-    text = cell.strip()
-    for number, pattern in _looked_for(kind, field):
-        fault = FAULTS[number]
-        match = pattern.search(cell) if fault is CONTROL else pattern.fullmatch(text)
-        if match is None or (fault.only is not None and not fault.only(text)):
-            continue
-        repaired = match.expand(fault.meant) or None if fault.meant != "plain" else format(Decimal(text), "f")
-        if repaired is not None and fault.meant == "plain":  # without the exponent, where that is not long
-            repaired = repaired.rstrip("0").rstrip(".") if "." in repaired else repaired
-            repaired = None if len(repaired) > 20 else "0" if repaired == "-0" else repaired
-        if not fault.meant or (repaired is not None and PATTERNS[kind].fullmatch(repaired)):
-            return CellProblem(number, repaired, cell, kind, field)
-    raise AssertionError("the last row of the table matches every cell")
-
-
-#: Different cells from which on Arrow looks at them all at once.
-_MANY = 1000
-
-
-def matched(texts: pa.Array, pattern: str) -> pa.Array:
-    """Return in which of *texts* a pattern is found."""
-    return compute("match_substring_regex", texts, pattern=pattern)
-
-
-def problems(cells: pa.Array, kind: str, field: str) -> tuple[np.ndarray[Any, Any], pa.Array]:
-    """Return the number of the fault of each of these *cells*, all of them bad, and what each is meant as."""
-    texts = meant = compute("utf8_trim_whitespace", cells)
-    faults, grammar = np.full(len(cells), -1), f"^(?:{KINDS[kind].pattern})$"
-    for number, pattern in _looked_for(kind, field) if len(cells) > _MANY else ():
-        fault, wanted = FAULTS[number], f"^{pattern.pattern}$"
-        if fault.only is not None or fault.meant == "plain":
-            break
-        hits = to_mask(matched(cells, pattern.pattern) if fault is CONTROL else matched(texts, wanted)) & (faults < 0)
-        faults[hits] = number
-        if fault.meant and hits.any():
-            meant = compute("replace_substring_regex", meant, pattern=wanted, replacement=fault.meant)
-        if (faults >= 0).all():
-            break
-    left = faults < 0
-    single = [problem(cell.as_py(), kind, field) for cell in compute("array_filter", cells, from_numpy(left))]
-    faults[left] = [each.number for each in single]
-    sure = to_mask(matched(meant, grammar)) & np.array([bool(fault.meant) for fault in FAULTS])[faults]
-    meant = compute("if_else", from_numpy(sure & ~left), meant, pa.nulls(len(cells), pa.string()))
-    if single:
-        meant = compute("replace_with_mask", meant, from_numpy(left), from_texts(each.repaired for each in single))
-    return faults, meant
 
 
 # --- numbers that people write -------------------------------------------------------------------------------------

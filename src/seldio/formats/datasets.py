@@ -7,7 +7,7 @@ ships (``list_dataset/*.txt``), the others from the official baselines' loaders.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -59,20 +59,6 @@ class Named(NamedTuple):
         return f"fold{self.fold}_room{self.room}_mix{self.mix or 0:03d}"
 
 
-class PartOf(NamedTuple):
-    """The differences between a dataset and a newer one that contains it; ``…_says`` are the explanations."""
-
-    name: str  # of the whole
-    without: str  # a pattern of paths that only the whole has
-    without_says: str
-    said: str  # patterns of what a path says that means the part, and the whole
-    whole_said: str
-    splits: Sequence[str]  # of which at least so many clips, where nothing else tells, are the part
-    least: int
-    least_says: str
-    otherwise_says: str
-
-
 @dataclass(frozen=True)
 class SplitSpec:
     """A split: its name, which is its folder's, its folds, the recordings of its rooms, and about how long they are."""
@@ -107,7 +93,7 @@ class DatasetSpec:
     profile: str | None = None
     signs: tuple[Sign, ...] = ()
     label_signs: tuple[Sign, ...] = ()
-    part_of: PartOf | None = None
+    part_of: Mapping[str, Any] | None = None  # how it differs from a newer dataset that contains it
     clip: str | None = None  # a pattern of the names of development clips; None: any name will do
     mix: str | None = None  # the same of evaluation clips
     example: str = ""
@@ -128,22 +114,22 @@ class DatasetSpec:
 
     def edition(self, root: str, paths: Sequence[str], formats: Callable[[], AbstractSet[str]]) -> tuple[str, str]:
         """Return by name the exact dataset of a tree with these signs, and why; *formats*: of its labels."""
-        part = next((row for row in DATASETS if row.part_of is not None and row.part_of.name == self.name), None)
+        part = next((row for row in DATASETS if row.part_of is not None and row.part_of["name"] == self.name), None)
         if part is None or part.part_of is None:
             return self.name, ""
         differences = part.part_of
-        if any(compiled(differences.without, re.IGNORECASE).search(path) for path in paths):
-            return self.name, differences.without_says
-        said = compiled(f"(?P<part>{differences.said})|{differences.whole_said}", re.IGNORECASE)
+        if any(compiled(differences["without"], re.IGNORECASE).search(path) for path in paths):
+            return self.name, differences["without_says"]
+        said = compiled(f"(?P<part>{differences['said']})|{differences['whole_said']}", re.IGNORECASE)
         if matches := [*said.finditer(f"{root}/{paths[0]}")]:
             return part.name if matches[-1]["part"] else self.name, f"{matches[-1][0]} in the path"
         names = set(map(plain_stem, paths))
-        clips = frozenset[str]().union(*(split.clips for split in part.splits if split.name in differences.splits))
-        if len(names & clips) >= differences.least:
-            return part.name, differences.least_says
+        clips = frozenset[str]().union(*(split.clips for split in part.splits if split.name in differences["splits"]))
+        if len(names & clips) >= differences["least"]:
+            return part.name, differences["least_says"]
         if (labelled := formats()) and labelled <= set(part.dialects):
             return part.name, f"labels in format {listed(sorted(labelled))}"
-        return self.name, differences.otherwise_says
+        return self.name, differences["otherwise_says"]
 
     @cached_property
     def recordings(self) -> frozenset[str]:
@@ -274,8 +260,8 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
             text = text.replace(word, meaning) if text else text
         return text
 
-    def signs(key: str) -> tuple[Sign, ...]:
-        return tuple(
+    signs: dict[str, Any] = {
+        key: tuple(
             Sign(
                 str(pattern(sign["path"])),
                 sign["says"],
@@ -285,10 +271,11 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
             )
             for sign in tree.get(key, ())
         )
-
-    def clips(key: str) -> frozenset[str]:
-        return frozenset(clip_range(tree[key])) if key in tree else frozenset()
-
+        for key in ("signs", "label_signs")
+    }
+    clips: dict[str, Any] = {
+        key: frozenset(clip_range(tree[key])) for key in ("evaluation", "without_video") if key in tree
+    }
     label_formats = [format["name"] for format in record.get("formats", ()) if format["role"] == "label"]
     tops = tree.get("tops", {})
     tops = _DCASE if tops == "challenge" else {name: Top(**top) for name, top in tops.items()}
@@ -301,22 +288,20 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
         things=frozenset(labels.get("things", ())),
         nearest=labels.get("nearest", 0),
         profile=record.get("profile"),
-        signs=signs("signs"),
-        label_signs=signs("label_signs"),
-        part_of=PartOf(**record["part_of"]) if "part_of" in record else None,
+        part_of=record.get("part_of"),
         clip=pattern(tree.get("clip")),
         mix=pattern(tree.get("evaluation_clip")),
         tops=tops,
         splits=splits,
         kinds={int(fold): kind for fold, kind in tree.get("kinds", {}).items()},
         synthetic=frozenset(tree.get("synthetic", ())),
-        evaluation=clips("evaluation"),
         evaluation_seconds=_pair(tree.get("evaluation_seconds")),
-        without_video=clips("without_video"),
         rate=sound.get("rate"),
         subtype=sound.get("subtype"),
         picture=_pair(video.get("size")),
         pictures=Fraction(video["rate"]) if "rate" in video else None,
+        **signs,
+        **clips,
         **{key: tree[key] for key in ("example", "depth", "secret", "counted") if key in tree},
     )
 
@@ -330,20 +315,16 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(number for first, _, last in runs for number in range(int(first), int(last or first) + 1))
 
 
-def _rows() -> Iterator[DatasetSpec]:
-    rows: dict[str, DatasetSpec] = {}
-    for record in plugins.datasets():
-        if "place" in record:
-            from seldio.schema.dataset_file import check
+_ROWS: dict[str, DatasetSpec] = {}
+for _record in plugins.datasets():
+    if "place" in _record:
+        from seldio.schema.dataset_file import check
 
-            check(record)
-        if "title" in record:  # others hold formats alone
-            rows[record["name"]] = _spec(record, rows)
-    return iter((*rows.values(), LOOSE))
-
-
+        check(_record)
+    if "title" in _record:  # others hold formats alone
+        _ROWS[_record["name"]] = _spec(_record, _ROWS)
 #: Every dataset; of signs of one rank, those of the first row count.
-DATASETS: tuple[DatasetSpec, ...] = tuple(_rows())
+DATASETS: tuple[DatasetSpec, ...] = (*_ROWS.values(), LOOSE)
 #: The signs of all trees in the order in which they are looked for, each with the name of its dataset.
 TREE_SIGNS: tuple[tuple[Sign, str], ...] = tuple(
     sorted(((sign, row.name) for row in DATASETS for sign in row.signs), key=lambda pair: pair[0].rank)

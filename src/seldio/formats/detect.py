@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seldio.formats import cells
-from seldio.formats.base import LabelFormat, Role, TextFile
+from seldio.formats.base import LabelFormat, TextFile
 from seldio.formats.datasets import DATASETS
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect, column
@@ -558,38 +558,6 @@ def change_between(lines: Sequence[str], dialect: Dialect) -> Change | None:
     return dataclasses.replace((right or changes)[0], certain=len(rows) >= FEW and len(right) == 1)
 
 
-# --- a format that two remain of: what files are wanted for speaks for one ---------------------------------
-
-_NEVER = 10_000
-
-
 def years(format: LabelFormat) -> tuple[int, ...]:
     """Return the years of the challenge that a format is of."""
     return () if format.years.startswith("since") else tuple(map(int, re.findall(r"\d{4}", format.years)))
-
-
-@dataclasses.dataclass(frozen=True)
-class Wanted:
-    """The roles and years that files are likely to have."""
-
-    roles: tuple[Role, ...]  # labels, or what systems write
-    years: tuple[int, ...] = ()  # of the labels that they are compared with
-
-    def rank(self, format: Dialect) -> tuple[bool, int, bool]:
-        """Return how well a format fits: the role before the year, and that before a header that is missing."""
-        distances = [abs(year - other) for year in years(format) for other in self.years]
-        return format.role in self.roles, -min(distances, default=_NEVER), format.header is None
-
-    def chosen(self, detection: Detection) -> tuple[Dialect | None, list[Dialect]]:
-        """Return the format that fits best of those that remain, and the others; None where two fit as well."""
-        format = detection.format
-        remaining = [format, *detection.alike] if format else [candidate.format for candidate in detection.candidates]
-        if not remaining or (format is None and detection.rows.change is not None):
-            return format, []
-        best = max(remaining, key=self.rank)
-        others = [other for other in remaining if not means_the_same(other, best)]
-        if "label" in self.roles:
-            others = [other for other in others if other.role in self.roles]
-        if any(self.rank(other) == self.rank(best) for other in others):
-            return format, []
-        return best, others

@@ -1,8 +1,8 @@
 """Diagnose csv files that cannot be parsed as they are, and read the meaning of their rows.
 
 Each file is looked at as a text first: its encoding, line ends, header and the width of its rows. The cells of all
-files are then split at once, and those that are not in the grammar of their columns go through the table of
-:mod:`seldio.formats.cells`. Rows are kept where they can only mean one thing (``24.0`` for 24, ``+1``, quotes around a
+files are then split at once, and those that are not in the grammar of their columns (:mod:`seldio.formats.cells`) go
+through the table of faults. Rows are kept where they can only mean one thing (``24.0`` for 24, ``+1``, quotes around a
 number). One cause gives one finding: a wrong delimiter or a wrong number of columns throughout the file is reported
 once. What was read is what a repair writes (:func:`repaired`).
 """
@@ -12,9 +12,10 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ import pyarrow as pa
 from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells, label_csv
 from seldio.formats.base import Ints, TextFile
+from seldio.formats.cells import CONTROL_CHARACTER, DASHES, DIGITS, KINDS, PATTERNS, UNSIGNED, absent, numeric
 from seldio.formats.detect import change_between, explain_width
 from seldio.formats.label_csv import CsvPart, Dialect, column_type, headed_by, split_cells, with_commas
 from seldio.reader_rules import reader_rule
@@ -82,12 +84,188 @@ def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
     return "".join(itertools.chain.from_iterable(left))
 
 
+# --- what is wrong with a cell -----------------------------------------------------------------------
+
+
+class CellFault(NamedTuple):
+    """One way in which cells are wrong."""
+
+    code: str
+    pattern: str  # of the cell without whitespace around it; N stands for the grammar of its column
+    says: str  # behind the name of the field
+    hint: str
+    meant: str = ""  # what the cell can only mean, from the groups of the pattern; empty where that is not certain
+    kinds: tuple[str, ...] = ()  # the kinds of columns that it is looked for in, all if empty
+    angles: bool = False  # whether it is looked for in columns of angles alone
+    only: Callable[[str], Any] | None = None  # what has to be true of the cell as well
+
+
+_NUMBERS = ("int", "whole", "real", "real3", "real3inf", "zero", "flag")
+_EXPONENTIAL = r"[+-]?[0-9]{1,9}(?:\.[0-9]{0,30})?[eE][+-]?[0-9]{1,2}"
+_ODD = "is {text}, not a plain decimal number"
+_SIGNS = "write numbers using only 0-9, - and ."
+_POINT = "write it without a decimal point: the official loaders call int() on it"
+_CLEAN = "remove it: such characters can garble a terminal or hide text"
+CONTROL = CellFault("SAF201", CONTROL_CHARACTER.pattern, "an invisible control character ({control}) in a cell", _CLEAN)
+#: What may be wrong with a cell that is not in the grammar of its column: the first that matches is it.
+FAULTS: tuple[CellFault, ...] = (
+    CellFault("SYN123", "(N)", "whitespace around a number, other than spaces after a comma", "remove it", r"\1"),
+    CONTROL,
+    CellFault("SYN135", "", "is empty: {absent}", "{instead}"),
+    CellFault("SYN122", r'"\s*(N)\s*"', "is in quotes: {text}", "write numbers without quotes", r"\1"),
+    CellFault("SYN122", '".*"', "is in quotes: {text}", "write numbers without quotes"),
+    CellFault("SYN122", '[^"]*"[^"]*', "has a quote that is not closed: {text}",
+              "cells are plain numbers: remove the quotes"),
+    CellFault("SYN136", ".*", "is {text}, but must be 0 or 1", "1: on screen, 0: off screen", kinds=("flag",)),
+    CellFault("SYN133", "[+-]?(?i:nan)", "is {text}: {absent}", "{instead}"),
+    CellFault("SYN133", "[+-]?(?i:inf|infinity)", "is {text}, not a finite number",
+              "leave out rows where nothing was detected"),
+    CellFault("SAF202", r"[=@].*|[+-][A-Za-z(@=].*", "holds a spreadsheet formula: {text}",
+              "expected {expected}; a spreadsheet would run this cell on opening the file"),
+    CellFault("SYN135", r"(?i:na|n/a|none|null|nil|--?|\?|missing|unknown|<na>|nat|#n/a)", "is {text}: {absent}",
+              "{instead}"),
+    CellFault("SYN134", r"[+-]?[0-9]{10,}(?:\.[0-9]*)?", "has {digits:,} digits: {short}",
+              "no frame, class or angle needs more than nine"),
+    CellFault("SYN131", rf"[{DASHES}]({UNSIGNED})", "is written with a dash instead of a minus sign: {text}", _SIGNS,
+              r"-\1", kinds=_NUMBERS[1:6]),
+    CellFault("SYN131", rf"[{DASHES}]({DIGITS})", "is written with a dash instead of a minus sign: {text}", _SIGNS,
+              r"-\1", kinds=("int",)),
+    CellFault("SYN131", r"(N)\s*[°º˚]", "is written with a degree sign: {text}", _SIGNS, r"\1", angles=True),
+    CellFault("SYN131", rf"[{DASHES}]({UNSIGNED})\s*[°º˚]", "is written with a degree sign: {text}", _SIGNS, r"-\1",
+              angles=True),
+    CellFault("SYN137", r"\+(N)", "is written with a plus sign: {text}", "write numbers as plain decimals", r"\1"),
+    CellFault("SYN132", r"(-?[0-9]{1,9})\.0*", "is {text}, but must be a whole number", _POINT, r"\1", kinds=("int",)),
+    CellFault("SYN132", r"-?[0-9]{1,9}\.[0-9]*", "is {text}, but must be a whole number", _POINT, kinds=("int",)),
+    CellFault("SYN131", _EXPONENTIAL, _ODD,
+              'write {meant}; np.savetxt writes exponents by default: give it fmt="%g" and delimiter=","', "plain",
+              kinds=_NUMBERS),
+    CellFault("SYN131", ".*", _ODD,
+              "write {expected} with the digits 0-9: Python reads this as {number:g}, other programs do not",
+              only=numeric),
+    CellFault("SYN131", "0[xXoObB][0-9A-Fa-f]+", _ODD, "write {expected}", kinds=_NUMBERS),
+    CellFault("SYN130", ".*", "is {text}, not {expected}",
+              "expected {expected}, written with the digits 0-9 and nothing around it"),
+)  # fmt: skip
+#: The faults of cells that say that there is no value.
+WITHOUT_VALUE = [number for number, fault in enumerate(FAULTS) if "{absent}" in fault.says]
+_CLASS_HINT = "write the class number, counted from 0; seldio formats shows the class list"
+
+
+class CellProblem(NamedTuple):
+    """A problem in a cell: a *value*, *shift* characters from its start, and the cell as it can only be meant.
+
+    A cell that can mean several things, or nothing, is not *repaired*.
+    """
+
+    number: int  # of its fault in the table
+    repaired: str | None
+    cell: str
+    kind: str
+    field: str
+
+    @property
+    def fault(self) -> CellFault:
+        """Return the fault that the cell has."""
+        return FAULTS[self.number]
+
+    @property
+    def shown(self) -> tuple[str, int]:
+        """Return the piece of the cell that is wrong, and where it begins in it."""
+        if self.fault.code == "SYN123":
+            return self.cell, 0
+        if (control := CONTROL_CHARACTER.search(self.cell)) and self.fault.code == "SAF201":
+            return control[0], control.start()
+        return self.cell.strip(), len(self.cell) - len(self.cell.lstrip())
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """Return the problem and the hint as sentences."""
+        text, (missing, instead) = self.cell.strip(), absent(self.field)
+        words = {
+            "text": clipped(text, 40),
+            "short": clipped(text, 20),
+            "expected": KINDS[self.kind].says,
+            "digits": len(text.lstrip("+-").split(".")[0]),
+            "control": printable(self.shown[0]),
+            "absent": missing,
+            "instead": instead,
+            "meant": self.repaired,
+            "number": float(text) if self.fault.only is numeric else 0.0,
+        }
+        says = self.fault.says.format_map(words)
+        named = self.fault.code not in ("SYN123", "SAF201")
+        worded = self.fault.code == "SYN130" and self.field == "class_id" and text[:1].isalpha()
+        return f"{self.field} {says}" if named else says, _CLASS_HINT if worded else self.fault.hint.format_map(words)
+
+
+@cache
+def _looked_for(kind: str, field: str) -> list[tuple[int, re.Pattern[str]]]:
+    """Return the numbers of the faults that a column may have, with their patterns."""
+    grammar = f"((?:{KINDS[kind].pattern}))"
+    angle = field in ("azimuth", "elevation")
+    return [
+        (number, re.compile(f"(?s:{fault.pattern.replace('(N)', grammar)})"))
+        for number, fault in enumerate(FAULTS)
+        if kind in (fault.kinds or KINDS) and angle >= fault.angles
+    ]
+
+
+def problem(cell: str, kind: str, field: str) -> CellProblem:
+    """Return the problem of a cell that does not match the grammar of its column."""
+    text = cell.strip()
+    for number, pattern in _looked_for(kind, field):
+        fault = FAULTS[number]
+        match = pattern.search(cell) if fault is CONTROL else pattern.fullmatch(text)
+        if match is None or (fault.only is not None and not fault.only(text)):
+            continue
+        repaired = match.expand(fault.meant) or None if fault.meant != "plain" else format(Decimal(text), "f")
+        if repaired is not None and fault.meant == "plain":  # without the exponent, where that is not long
+            repaired = repaired.rstrip("0").rstrip(".") if "." in repaired else repaired
+            repaired = None if len(repaired) > 20 else "0" if repaired == "-0" else repaired
+        if not fault.meant or (repaired is not None and PATTERNS[kind].fullmatch(repaired)):
+            return CellProblem(number, repaired, cell, kind, field)
+    raise AssertionError("the last row of the table matches every cell")
+
+
+#: Different cells from which on Arrow looks at them all at once.
+_MANY = 1000
+
+
+def matched(texts: pa.Array, pattern: str) -> pa.Array:
+    """Return in which of *texts* a pattern is found."""
+    return compute("match_substring_regex", texts, pattern=pattern)
+
+
+def problems(bad: pa.Array, kind: str, field: str) -> tuple[np.ndarray[Any, Any], pa.Array]:
+    """Return the number of the fault of each of these *bad* cells, and what each is meant as."""
+    texts = meant = compute("utf8_trim_whitespace", bad)
+    faults, grammar = np.full(len(bad), -1), f"^(?:{KINDS[kind].pattern})$"
+    for number, pattern in _looked_for(kind, field) if len(bad) > _MANY else ():
+        fault, wanted = FAULTS[number], f"^{pattern.pattern}$"
+        if fault.only is not None or fault.meant == "plain":
+            break
+        hits = to_mask(matched(bad, pattern.pattern) if fault is CONTROL else matched(texts, wanted)) & (faults < 0)
+        faults[hits] = number
+        if fault.meant and hits.any():
+            meant = compute("replace_substring_regex", meant, pattern=wanted, replacement=fault.meant)
+        if (faults >= 0).all():
+            break
+    left = faults < 0
+    single = [problem(cell.as_py(), kind, field) for cell in compute("array_filter", bad, from_numpy(left))]
+    faults[left] = [each.number for each in single]
+    sure = to_mask(matched(meant, grammar)) & np.array([bool(fault.meant) for fault in FAULTS])[faults]
+    meant = compute("if_else", from_numpy(sure & ~left), meant, pa.nulls(len(bad), pa.string()))
+    if single:
+        meant = compute("replace_with_mask", meant, from_numpy(left), from_texts(each.repaired for each in single))
+    return faults, meant
+
+
 # --- the cells of all files ---------------------------------------------------------------------------
 
 
 #: Codes of the faults of cells, in the order of their first row in the table.
-_CODES = [*dict.fromkeys(fault.code for fault in cells.FAULTS)]
-_CODE_OF = np.array([_CODES.index(fault.code) for fault in cells.FAULTS])
+_CODES = [*dict.fromkeys(fault.code for fault in FAULTS)]
+_CODE_OF = np.array([_CODES.index(fault.code) for fault in FAULTS])
 
 
 class _Column:
@@ -100,10 +278,10 @@ class _Column:
             self.texts, self.which = cells_of, np.arange(1, len(cells_of))
         self.part = part
         # spaces before a number are legal behind a comma, not at the start of a row
-        good = to_mask(cells.matched(self.texts, f"^{'' if first else ' *'}(?:{cells.KINDS[part.kind].pattern})$"))
+        good = to_mask(matched(self.texts, f"^{'' if first else ' *'}(?:{KINDS[part.kind].pattern})$"))
         bad = compute("array_filter", self.texts, from_numpy(~good))
-        faults, repaired = cells.problems(bad, part.kind, part.field)
-        unknown = np.isin(faults, cells.WITHOUT_VALUE) & (described and part.field in cells.UNKNOWABLE)
+        faults, repaired = problems(bad, part.kind, part.field)
+        unknown = np.isin(faults, WITHOUT_VALUE) & (described and part.field in cells.UNKNOWABLE)
         if unknown.any():
             repaired = compute("if_else", from_numpy(unknown), from_texts([str(cells.ABSENT)] * len(bad)), repaired)
         #: what each text can only mean
@@ -114,10 +292,10 @@ class _Column:
         self.causes[~good] = np.where(unknown, -1, 2 * _CODE_OF[faults] + to_mask(repaired))
         self.lost = self.causes % 2 == 0
 
-    def problem(self, row: int) -> cells.CellProblem:
+    def problem(self, row: int) -> CellProblem:
         """Return what is wrong with the cell of a row."""
         at = int(self.which[row])
-        return cells.CellProblem(
+        return CellProblem(
             int(self.faults[at]), self.meant[at].as_py(), self.texts[at].as_py(), self.part.kind, self.part.field
         )
 
@@ -176,7 +354,7 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
     decimals = any(column.part.kind == "whole" for column in columns)
     if decimals:
         reals = [column for column in columns if column.part.kind not in ("int", "flag", "name", "text")]
-        decimals = any(to_mask(cells.matched(column.meant, "[.e]")).any() for column in reals)
+        decimals = any(to_mask(matched(column.meant, "[.e]")).any() for column in reals)
     values = [column.values(readable, column_type(column.part.kind, decimals)) for column in columns]
     return pa.Table.from_arrays(values, names=[part.field for part in dialect.columns])
 
@@ -416,7 +594,7 @@ class FileLook:
             return first
         line, expected = self.line(first), self.dialect.header
         names = [name.strip().strip('"') for name in line.split(",")]
-        named = not any(map(cells.numeric, names)) and cells.wordy(names[0])
+        named = not any(map(numeric, names)) and cells.wordy(names[0])
         if expected is None:
             if named:
                 self.odd_line(first, "a header", "remove it: the official loaders call int() on the first cell")
@@ -439,7 +617,7 @@ class FileLook:
         fields = [part.field for part in self.dialect.columns]
         faults: list[tuple[int | None, str, str]] = []  # the place of a name (None for all), message, hint
         for index, name in enumerate(names if len(names) > 1 else ()):
-            if name in names[:index] and name and not cells.numeric(name):  # a row may be commented out
+            if name in names[:index] and name and not numeric(name):  # a row may be commented out
                 more = "programs that read columns by name keep only one of the two"
                 faults.append((index, f"the header lists {clipped(name)} twice", more))
                 break
@@ -491,7 +669,7 @@ class FileLook:
             self.report("SYN110", message, int(run[0]) + 1, hint, lines=len(run))
         ragged = ~rows & (self.widths > 0)
         ragged[:begin] = False
-        patterns = [cells.PATTERNS[part.kind] for part in self.dialect.columns]
+        patterns = [PATTERNS[part.kind] for part in self.dialect.columns]
         way = 'np.savetxt(header=…) needs comments=""' if self.dialect.header else "call np.savetxt without header="
         for number in range(begin, len(rows)) if b"#" in self.text else ():
             line = self.line(number)
@@ -518,9 +696,9 @@ class FileLook:
             message = f"the last row is cut off: {plural(width, 'cell')} of {self.width} and no line ending"
             hint = "the file seems to be cut off, and rows after this one may be missing: write or download it again"
             self.report("SYN108", message, number + 1, hint, whole=True)
-        elif control := cells.CONTROL_CHARACTER.search(text):
-            message = cells.CONTROL.says.format(control=printable(control[0]))
-            self.report("SAF201", message, number + 1, cells.CONTROL.hint, column=control.start() + 1, width=1)
+        elif control := CONTROL_CHARACTER.search(text):
+            message = CONTROL.says.format(control=printable(control[0]))
+            self.report("SAF201", message, number + 1, CONTROL.hint, column=control.start() + 1, width=1)
         else:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
             hint = f"{self.dialect.name} rows are {', '.join(part.field for part in self.dialect.columns)}"

@@ -23,9 +23,8 @@ from seldio.check.description import description
 from seldio.check.validation import examine
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Source, open_source, write_bytes
-from seldio.files.entries import hidden
-from seldio.files.exports import LIMITS, MANIFEST, Manifest
-from seldio.files.names import suffix_of
+from seldio.files.entries import LARGE, hidden
+from seldio.files.names import MANIFEST, suffix_of
 from seldio.files.writing import link
 from seldio.findings import Finding, Report, Severity, Sink
 from seldio.formats.datasets import LOOSE
@@ -145,7 +144,7 @@ def push(
 
             place = str(Path(folder) / "export")
             export(path, place, kind, format=format, force=force)
-        opened = stack.enter_context(open_source(place, findings.append, LIMITS, as_it_lies=True))
+        opened = stack.enter_context(open_source(place, findings.append, LARGE, as_it_lies=True))
         files, left_out = _dataset_files(opened, include) if kind == "files" else (list(opened), [])
         try:
             head = read_head(repo, revision, may_lack=True)
@@ -208,13 +207,13 @@ def _citation(path: str | os.PathLike[str] | None) -> str | None:
 
 def _dataset_files(source: Source, include: Sequence[str]) -> tuple[list[Entry], list[str]]:
     """Return the files of a dataset that are sent, and the names of those that are not."""
-
-    def is_sent(entry: Entry) -> bool:
+    sent, left_out = list[Entry](), list[str]()
+    for entry in source:
         allowed = suffix_of(entry.name) in ALLOWED or entry.name.rpartition("/")[2].lower().startswith(NAMED)
-        return allowed or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include)
-
-    sent = [entry for entry in source if is_sent(entry)]
-    left_out = [entry.name for entry in source if not is_sent(entry)]
+        if allowed or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include):
+            sent.append(entry)
+        else:
+            left_out.append(entry.name)
     if source.kind == "folder":  # people should know that hidden files are never sent
         left_out += [path.name + "/" * path.is_dir() for path in Path(source.path).iterdir() if hidden(path.name)]
     if not sent:
@@ -252,6 +251,8 @@ def _stale_files(files: Sequence[Entry], head: Head) -> tuple[str, ...]:
     names = {entry.name for entry in files}
     if MANIFEST not in names or MANIFEST not in head.files:
         return ()
+    from seldio.files.exports import Manifest
+
     try:
         written = Manifest.parse(content(head, MANIFEST), MANIFEST).files
     except SeldioError:  # it is of something else

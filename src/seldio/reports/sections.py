@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seldio.findings import JSON_KEYS, SINGLY, Finding, Heard, Report, Rule, Severity
+from seldio.findings import JSON_KEYS, SINGLY, Finding, Report, Rule, Severity
 from seldio.reports.tables import (
     Column,
     Interval,
@@ -26,6 +26,9 @@ from seldio.reports.tables import (
     side_by_side,
 )
 from seldio.text import listed, plural, printable
+
+if TYPE_CHECKING:
+    from seldio.rules.deep_pieces import Heard
 
 
 class Section(NamedTuple):

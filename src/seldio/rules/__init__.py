@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache, partial
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 from seldio import plugins
@@ -52,7 +53,8 @@ def rule(code: str, severity: Severity, fix: Fix = "none", *, needs: str = "") -
     def made(check: Check) -> Rule:
         kinds = list(check.__annotations__.values())[: check.__code__.co_argcount - 1]
         subject = tuple(kind if isinstance(kind, str) else kind.__name__ for kind in kinds)
-        return Rule(code, check.__name__.replace("_", "-"), severity, fix, check, subject, frozenset(needs.split()))
+        name, summary = check.__name__.replace("_", "-"), cleandoc(check.__doc__ or "").partition("\n")[0]
+        return Rule(code, name, severity, fix, check, subject, frozenset(needs.split()), summary=summary)
 
     return made
 

@@ -346,13 +346,6 @@ class RowFault(NamedTuple):
     fixable: bool = True  # whether the repair of the rule, if there is one, may be tried
 
 
-class RowFinding(NamedTuple):
-    """A finding about a row, with the number of its file."""
-
-    finding: Finding
-    file: int
-
-
 Check = Callable[..., "Bools | Iterable[RowFault]"]
 
 
@@ -364,8 +357,11 @@ def columns_of(check: Check) -> list[str]:
 
 def run(
     checks: Sequence[Check], labels: Labels, *, but: Mapping[str, Bools] = MappingProxyType({})
-) -> Iterator[RowFinding]:
-    """Yield the findings of some rules, except for columns of files that another rule accounts for: *but*."""
+) -> Iterator[tuple[Finding, int]]:
+    """Yield the findings of some rules, each with the number of its file.
+
+    Columns of files that another rule accounts for, *but*, are left out.
+    """
     for check in checks:
         names, columns = check.__code__.co_varnames[: check.__code__.co_argcount], columns_of(check)
         if labels.foreign or not len(labels) or not labels.has(*columns):
@@ -386,7 +382,7 @@ def run(
             if fault.severity is not None or not fault.fixable:
                 severity = fault.severity or finding.severity
                 finding = dataclasses.replace(finding, severity=severity, fixable=finding.fixable and fault.fixable)
-            yield RowFinding(finding, file)
+            yield finding, file
 
 
 class _Words(dict[str, Any]):

@@ -23,7 +23,7 @@ from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.files.names import AUDIO
 from seldio.files.sources import Lookup
-from seldio.findings import Finding, Heard, Sink
+from seldio.findings import Finding, Sink
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.parallel import parallel_map
@@ -35,6 +35,7 @@ from seldio.rules.deep_pieces import (
     FURTHEST,
     MARGIN,
     AudibleFrames,
+    Heard,
     LabelFrames,
     Other,
     Pieces,

@@ -10,14 +10,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
 from seldio import geometry
-from seldio.findings import Heard, HeardClass, Spread
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -35,6 +34,72 @@ _CROWD, _CROWDS = 3, 200
 _TOGETHER, _PLACE = 10.0, 20.0
 #: Errors of measured directions: a share is arbitrary, the rest about 18 degrees.
 _ASTRAY, _SHARPNESS = 0.15, 10.0
+
+
+class Spread(NamedTuple):
+    """A mean with its confidence interval (95 %), in degrees."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclasses.dataclass(frozen=True)
+class HeardClass:
+    """The result of listening to the events of one class."""
+
+    name: str
+    events: int  # events that were heard alone
+    seconds: float  # how long in all
+    median: float  # degrees between labels and audio
+    share: float  # share of the time in which they are within 30 degrees
+
+
+@dataclasses.dataclass(frozen=True)
+class Heard:
+    """How the labels of a clip, or of a dataset, compare with recordings of one format.
+
+    Args:
+        clip: the name of the clip; None for all of a dataset together.
+        recording: the path of the recording; that of the source for a dataset.
+        format: ``foa`` or ``mic``; empty if the recording is neither.
+        outcome: ``fits``; ``contradicted``, which a finding explains; ``unclear`` for little or bad evidence;
+            ``not heard``.
+        why: in words, why it is unclear or not heard.
+        events: events that were heard alone.
+        places: places that they are at (cells of about 20 degrees).
+        seconds: how long a single source was heard.
+        median: median error over that time, degrees.
+        share: share of that time in which labels and audio are within 30 degrees.
+        azimuth: mean degrees by which the audio is further left than the labels.
+        elevation: mean degrees by which it is higher.
+        classes: the same for each class.
+    """
+
+    clip: str | None
+    recording: str
+    format: str
+    outcome: str
+    why: str | None = None
+    events: int = 0
+    places: int = 0
+    seconds: float = 0.0
+    median: float | None = None
+    share: float | None = None
+    azimuth: Spread | None = None
+    elevation: Spread | None = None
+    classes: tuple[HeardClass, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it with the keys of the json report; degrees to two decimals, shares to four."""
+        values = dataclasses.asdict(self)
+        for name in ("azimuth", "elevation"):
+            mean = getattr(self, name)
+            values[name] = None if mean is None else {key: round(value, 2) for key, value in mean._asdict().items()}
+        for record in (values, *values["classes"]):
+            for name, digits in (("median", 2), ("share", 4)):
+                record[name] = None if record[name] is None else round(record[name], digits)
+        return values | {"classes": list(values["classes"])}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Vocabulary:
 @cache
 def _files() -> dict[str, Path]:
     """Return the file of each vocabulary by name; one from outside the package never replaces one of its own."""
-    folders = (*(folder.path / "vocabularies" for folder in plugins.data_folders()), Path(__file__).parent)
+    folders = (*(path / "vocabularies" for _, path in plugins.data_folders()), Path(__file__).parent)
     return {file.stem: file for folder in folders for file in folder.glob("*.json")}
 
 

@@ -22,10 +22,11 @@ from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.files import Source
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
-from seldio.formats.base import OF_SYSTEMS
+from seldio.formats.base import OF_SYSTEMS, Role
 from seldio.formats.datasets import named_split
-from seldio.formats.detect import Wanted, means_the_same, years
+from seldio.formats.detect import Detection, means_the_same, years
 from seldio.formats.dialects import DIALECTS
+from seldio.formats.label_csv import Dialect
 from seldio.parallel import cut
 from seldio.rules.collection import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
@@ -40,6 +41,34 @@ if TYPE_CHECKING:
 
 #: Bytes that a row of a table is counted as where parts are cut: those of a row of text.
 ROW = 24
+_NEVER = 10_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """The roles and years that files are likely to have."""
+
+    roles: tuple[Role, ...]  # labels, or what systems write
+    years: tuple[int, ...] = ()  # of the labels that they are compared with
+
+    def rank(self, format: Dialect) -> tuple[bool, int, bool]:
+        """Return how well a format fits: the role before the year, and that before a header that is missing."""
+        distances = [abs(year - other) for year in years(format) for other in self.years]
+        return format.role in self.roles, -min(distances, default=_NEVER), format.header is None
+
+    def chosen(self, detection: Detection) -> tuple[Dialect | None, list[Dialect]]:
+        """Return the format that fits best of those that remain, and the others; None where two fit as well."""
+        format = detection.format
+        remaining = [format, *detection.alike] if format else [candidate.format for candidate in detection.candidates]
+        if not remaining or (format is None and detection.rows.change is not None):
+            return format, []
+        best = max(remaining, key=self.rank)
+        others = [other for other in remaining if not means_the_same(other, best)]
+        if "label" in self.roles:
+            others = [other for other in others if other.role in self.roles]
+        if any(self.rank(other) == self.rank(best) for other in others):
+            return format, []
+        return best, others
 
 
 def rows_of(labels: Part | pa.Table, as_read: bool = False) -> tuple[pa.Table | None, Faults]:
