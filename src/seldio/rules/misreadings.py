@@ -249,7 +249,7 @@ def _cut_off(labels: Labels) -> Iterator[RowFault]:
     # a source in front, in some of the files
     if not small.all() or len(labels.filled) < 3 or high.max() - low.min() < 3:
         several = labels.high("class_id") - labels.low("class_id") >= 2
-        narrow &= (high - low >= 3) & several & (labels.sizes >= 3 * ENOUGH)
+        narrow &= (high >= low + 3) & several & (labels.sizes >= 3 * ENOUGH)
     hint = "write them again, in degrees, from what the system put out"
     for file in labels.explain(narrow, "azimuth", "elevation"):
         peaks = [int(labels.reach(field)[file]) for field in ("azimuth", "elevation")]
