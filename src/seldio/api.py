@@ -636,7 +636,7 @@ def score(
 
 
 def _own_keys(fields: str | Mapping[str, str] | None, format: str | None, asked: bool = False) -> str | None:
-    """Return the format, or that of predictions, or of questions if *asked*, with keys of the user's own.
+    """Return *format*, or the name of a format with the user's own keys: of predictions, or of questions if *asked*.
 
     Raises:
         UsageError: both are named, or a field is unknown.

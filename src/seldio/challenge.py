@@ -232,7 +232,7 @@ def package_systems(
 
 
 def see_labels(labels: Sequence[str], keys: PackageKeys) -> None:
-    """See that labels can be names of folders, and are of the year.
+    """Raise an error unless labels can be names of folders, and are of the year.
 
     Raises:
         UsageError: one is not.

@@ -105,7 +105,7 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
 
 
 def _doubt_of_all(group: LabelGroup, code: str, alike: Collection[Finding]) -> str | None:
-    """Return why the fault of *alike* may be none of the whole set; None where it is."""
+    """Return why the findings *alike* do not show a fault of the whole set; None where they do."""
     if code not in _ON_SET:
         return None
     filled = {path for path, part in group.files.items() if part.file.data.strip()}

@@ -197,7 +197,7 @@ class ClipRow:
 
     @property
     def size(self) -> int:
-        """Return the bytes of all files; without files those that its labels take in memory."""
+        """Return the bytes of all files; of a clip without files, the bytes of its labels in memory."""
         return sum(max(entry.size, 0) for entry in self.files) or self.table_bytes
 
     def facts(self) -> dict[str, Any]:

@@ -565,7 +565,7 @@ def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> in
 
 
 def question_sources(dataset: Dataset, audio: Arrays) -> WindowSources:
-    """Return the questions with their recordings, and see that all are there."""
+    """Return the questions with their recordings; raise DataError where one is missing."""
     if audio not in (None, "any"):
         raise UsageError("questions name their recordings themselves: audio='any', or None for no audio")
     if not dataset.items:

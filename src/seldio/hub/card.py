@@ -350,7 +350,7 @@ def _named(
 
 
 def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return a pattern for all shards, or for each folder from which all files of a kind are taken, or the names."""
+    """Return patterns of the files: one for all shards, one for a folder of which every file is meant, else their names."""
     mine = {entry.name for entry in entries}
     groups: dict[tuple[str, str, str], list[str]] = {}
     for name in sorted(mine):

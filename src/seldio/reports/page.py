@@ -39,7 +39,7 @@ _UNITS = {"%": " %", "°": "°"}  # behind a number in a sentence; others follow
 
 
 def page_name(clip: str) -> str:
-    """Return the file of a clip's page in the folder of a report; a clip in a folder has no folder there."""
+    """Return the name of a clip's page in the folder of a report, with ``_`` for each ``/``."""
     return f"{clip.replace('/', '_')}.html"
 
 

@@ -358,7 +358,7 @@ def _measures(pieces: pd.DataFrame, hop: float) -> tuple[int, float, float, floa
 
 
 def _mean(pieces: pd.DataFrame, column: str) -> Spread | None:
-    """Return the mean of a column over places, with its 95 % interval, without pieces that are astray.
+    """Return the mean of a column over places, with its 95 % interval, outliers left out.
 
     None for fewer than three places.
     """

@@ -200,7 +200,7 @@ class ChoiceCase:
         return np.nan_to_num(self.measures[column])
 
     def row(self, chosen: Ints | None = None) -> tuple[Cell, ...]:
-        """Return the cells of :attr:`columns` over the questions with the numbers *chosen*; over all without."""
+        """Return the cells of :attr:`columns` over the questions with the numbers *chosen*, or over all questions."""
         numbers = np.arange(len(self.said)) if chosen is None else chosen
         parts = (values[numbers] for values in self.measures.values())
         shares = [float(part.mean()) if len(part) else math.nan for each in parts for part in [each[~np.isnan(each)]]]

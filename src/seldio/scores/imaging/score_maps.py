@@ -135,7 +135,7 @@ class ImagingCase:
         )
 
     def notices(self) -> tuple[Notice, ...]:
-        """Return all that apply: what is to be read before the numbers, then the grave ones."""
+        """Return the notices that apply: first those to read before the numbers, then the grave ones."""
         return in_order(_notices(self))
 
     def with_bootstrap(self, system: str, draw: Resampling) -> ScoreReport:
