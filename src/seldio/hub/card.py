@@ -350,7 +350,7 @@ def _named(
 
 
 def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return patterns of the files: one for all shards, one for a folder of which every file is meant, else their names."""
+    """Return patterns of the files: one for all shards, one for each folder that is taken whole, else names."""
     mine = {entry.name for entry in entries}
     groups: dict[tuple[str, str, str], list[str]] = {}
     for name in sorted(mine):
