@@ -70,15 +70,16 @@ frozen: .venv/test.stamp
 index: .venv/demo.stamp
 	$(RUN) docs/generate.py --index
 
-# OFFICIAL=FOLDER, with checkouts of the official programs under their names on GitHub, lets these take their turns too.
+# OFFICIAL=FOLDER, with checkouts of official programs under their names on GitHub, lets those that are there take their turns.
+MAPS = $(OFFICIAL)/DCASE2026_Task3_SAISELD_baseline/evaluate.py
 bench: .venv/bench.stamp .venv-frameworks/peers.stamp
 	$(RUN) benchmarks/run.py
 	.venv-frameworks/bin/python benchmarks/loading.py
 	$(RUN) benchmarks/items.py 106344
 	$(RUN) benchmarks/start.py
 	$(RUN) benchmarks/diff.py
-	$(if $(OFFICIAL),$(RUN) benchmarks/official.py 2023 $(OFFICIAL)/seld-dcase2023)
-	$(if $(OFFICIAL),OPENBLAS_NUM_THREADS=1 $(RUN) benchmarks/imaging.py $(OFFICIAL)/DCASE2026_Task3_SAISELD_baseline/evaluate.py)
+	$(if $(wildcard $(OFFICIAL)/seld-dcase2023),$(RUN) benchmarks/official.py 2023 $(OFFICIAL)/seld-dcase2023)
+	$(if $(wildcard $(MAPS)),OPENBLAS_NUM_THREADS=1 $(RUN) benchmarks/imaging.py $(MAPS))
 
 clean:
 	rm -rf .venv .venv-frameworks .venv-lowest .venv-newest build dist docs/_build docs/reference .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
