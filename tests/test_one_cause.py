@@ -91,6 +91,12 @@ def test_a_thousand_duplicates_are_one_finding(folder: Callable[..., Path]) -> N
     assert found.message == "same row as line 1"
 
 
+def test_rows_far_apart_in_a_crowded_frame_are_duplicates(folder: Callable[..., Path]) -> None:
+    frame = text_of(*((0, n % 13, n // 13, n, 5) for n in range(39)))
+    found = [one for one in check(folder(frame + frame)) if one.code == "LAB202"]
+    assert [(one.line, one.count, one.message) for one in found] == [(40, 39, "same row as line 1")]
+
+
 def test_the_screen_groups_what_many_files_share(folder: Callable[..., Path]) -> None:
     report = check(folder(text_of(*high(rows())), files=78))
     shown = "".join(render(report, "text", Options(CATALOGUE)))

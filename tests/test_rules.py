@@ -216,6 +216,7 @@ def test_pages_are_whole(rule: Rule) -> None:
     assert sections[::2] == ["Example", "Fix", "Reference"]
     assert all(text.strip() for text in (why, *sections[1::2]))
     for text in sections[1:5:2]:
+        assert text.startswith("\n    ")
         assert all(line.startswith("    ") for line in text.strip("\n").split("\n") if line)
 
 

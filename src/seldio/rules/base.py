@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 Values = np.ndarray[Any, Any]
 
-#: Rows of one frame are compared with so many before them: no frame of labels has more.
+#: Rows of a frame are compared with so many before them; where a frame has more rows, like ones are put side by side.
 FARTHEST_TWINS = 16
 #: Degrees of azimuth between the hands, feet and mouth of one actor at most: 20 in the labels of STARSS22; and the
 #: elevation from which on azimuths are not compared.
@@ -247,11 +247,15 @@ class Labels:
         return self._pairs(*_IDENTITY)
 
     def _pairs(self, *fields: str) -> tuple[Ints, Ints]:
-        """Return pairs of positions with one frame and the same values of some fields, a few rows apart at most."""
+        """Return pairs of positions with one frame and the same values of some fields: all rows that have a twin."""
         names = [field for field in fields if field in self.reading.table.column_names]
         follows = np.ones(len(self), dtype=bool)  # rows after another one of their frame
         follows[self.frame_starts[:-1]] = False
-        keys = [self.ordered(name) for name in names]
+        keys, sizes, places = [self.ordered(name) for name in names], np.diff(self.frame_starts), np.arange(len(self))
+        if sizes.max(initial=0) > FARTHEST_TWINS:
+            alike = [self.ordered(name) for name in POSITION if self.has(name)]
+            places = np.lexsort((*alike, *keys, np.repeat(np.arange(len(sizes)), sizes)))
+            keys = [key[places] for key in keys]
         pairs = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
         second, shift = np.flatnonzero(follows), 1
         while len(second) and shift <= FARTHEST_TWINS:
@@ -259,8 +263,8 @@ class Labels:
             same = np.logical_and.reduce([key[first] == key[second] for key in keys])
             pairs.append((first[same], second[same]))
             second, shift = second[follows[first]], shift + 1
-        first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
-        return first, second
+        first, second = (places[np.concatenate(side)] for side in zip(*pairs, strict=True))
+        return np.minimum(first, second), np.maximum(first, second)
 
     @cached_property
     def twins_apart(self) -> tuple[Ints, Ints]:
