@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from seldio.errors import SeldioError, UsageError
-from seldio.findings import DOCS, Finding, Severity
+from seldio.findings import Finding, Severity
 from seldio.text import from_toml, printable
 
 #: The least severity that makes ``seldio validate`` end with exit code 1.
@@ -139,7 +139,7 @@ def parse(section: Mapping[str, Any], path: str) -> Settings:
 
 def codes(value: Any, where: str) -> tuple[str, ...]:
     """Return prefixes of codes, upper case, from a list or a comma-separated string."""
-    from seldio.rules import catalogue
+    from seldio.rules import WHERE_LISTED, catalogue
 
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
@@ -147,8 +147,7 @@ def codes(value: Any, where: str) -> tuple[str, ...]:
     prefixes = tuple(item.strip().upper() for item in items if item.strip())
     for prefix in prefixes:
         if not any(code.startswith(prefix) for code in catalogue()):
-            lists = f"seldio rule --all lists them, {DOCS}gone.html those that are part of another one now"
-            raise UsageError(f"{printable(where)}: no rule code begins with {prefix!r}; {lists}")
+            raise UsageError(f"{printable(where)}: no rule code begins with {prefix!r}; {WHERE_LISTED}")
     return prefixes
 
 

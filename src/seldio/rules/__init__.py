@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from seldio import plugins
 from seldio.errors import UsageError
-from seldio.findings import Finding, Fix, Rule, Severity
+from seldio.findings import DOCS, Finding, Fix, Rule, Severity
 from seldio.reader_rules import READER_RULES
 from seldio.text import meant
 
@@ -29,6 +29,8 @@ __all__ = ["CATALOGUE", "ERROR", "INFO", "WARNING", "Labels", "find", "findings"
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 Check = Callable[..., Iterator[Finding]]
+#: Where a user finds the code that is meant.
+WHERE_LISTED = f"seldio rule --all lists them, {DOCS}gone.html those that are part of another one now"
 _BY_NAME = {rule.name: rule for rule in READER_RULES.values()}
 
 
@@ -106,8 +108,9 @@ def find(text: str) -> list[Rule]:
         or [rule for rule in rules if word and (name in rule.name or word in rule.summary.lower())]
     )
     if not fits:
-        names = [key for rule in rules for key in (rule.code.lower(), rule.name)]
-        raise UsageError(f"no rule {text!r}{meant(text, names) or '; seldio rule --all lists them'}")
+        is_code = re.fullmatch(r"[a-z]{3}\d{3}", word)  # another number is another rule
+        names = [key for rule in rules for key in (rule.name, rule.code.lower())[: 1 if is_code else 2]]
+        raise UsageError(f"no rule {text!r}{meant(text, names) or f'; {WHERE_LISTED}'}")
     return fits
 
 
