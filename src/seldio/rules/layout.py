@@ -187,14 +187,14 @@ _NEEDED: tuple[tuple[Set, AbstractSet[Field], AbstractSet[Field], str], ...] = (
 def recording_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     for set, has, lacks, what in _NEEDED:
         for gap in _gaps(tree, set, has, lacks):
-            clips = [clip for clip in gap.clips if clip.named.recording not in tree.row.without_video]
-            if lacks == {"video"}:
-                gap = gap._replace(clips=clips)
-            if not gap.clips:
-                continue
             hint = f"expected in {min(lacks)}_{set}/"
             if lacks == AUDIO:
                 hint = with_address("download or unpack the recordings again", tree.layout)
+            elif lacks == {"video"}:
+                gap = gap._replace(clips=[c for c in gap.clips if c.named.recording not in tree.row.without_video])
+                if not gap.clips:
+                    continue
+                hint = f"expected video_{set}/…/{printable(gap.clips[0].clip)}.mp4"
             yield finding(gap.files(sorted(has)), f"{what} for {gap}", hint)
 
 

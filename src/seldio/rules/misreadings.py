@@ -65,7 +65,7 @@ def another_format(labels: Labels) -> Iterator[RowFault]:
         labels.foreign = True
         is_label = labels.format.role == "submission" and best.format.role == "label"
         this = "a label file, not a submission" if is_label else f"not a {labels.format.name} file"
-        message = f"this is {this}; it looks like {best.format.name}"
+        message = f"this is {this}; it looks like {best.format.name} ({best.evidence})"
         yield RowFault(0, None, message=message, hint=f"use --format {best.format.name}")
 
 
