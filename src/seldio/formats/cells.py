@@ -136,7 +136,7 @@ def _at(rule: Rule, path: str, data: bytes, position: int, message: str, value: 
     return rule.at(path, message, hint, before.count(b"\n") + 1, column, value, excerpt)
 
 
-# --- what is wrong with a cell -----------------------------------------------------------------------
+# --- what cells look like -----------------------------------------------------------------------
 
 #: Minus signs and dashes that word processors and spreadsheets put instead of a minus.
 DASHES = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"

@@ -152,10 +152,7 @@ _CLASS_HINT = "write the class number, counted from 0; seldio formats shows the 
 
 
 class CellProblem(NamedTuple):
-    """A problem in a cell: a *value*, *shift* characters from its start, and the cell as it can only be meant.
-
-    A cell that can mean several things, or nothing, is not *repaired*.
-    """
+    """A cell that is wrong; one that can mean several things, or nothing, is not *repaired*."""
 
     number: int  # of its fault in the table
     repaired: str | None
