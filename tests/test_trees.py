@@ -92,6 +92,9 @@ def test_the_clip_lists_hold_the_real_data(shared: Path) -> None:
 def test_a_reference_can_be_named() -> None:
     assert expected_clips("starss23", "eval") == set(clip_range("mix001..mix079")) == set(clip_range("mix001..079"))
     assert clip_range("fold4_room2_mix099..fold4_room2_mix100") == ("fold4_room2_mix099", "fold4_room2_mix100")
+    for text in ("mix001", "mix079..mix001", "mix001..max079", "1..99999999", "mix001..mix079x"):
+        with pytest.raises(UsageError, match="not a range of clips"):
+            clip_range(text)
     assert expected_clips("starss22", "dev-test-sony") == expected_clips("starss23", "dev-test-sony")
     for name, split, told in (
         ("starss21", "dev", "starss23"),
