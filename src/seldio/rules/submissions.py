@@ -172,7 +172,7 @@ def renamed(collection: Collection) -> Renamed | None:
     return Renamed("have more or less than the name of their clip", False, clips) if _are_most(clips, names) else None
 
 
-@lru_cache(maxsize=1)  # five rules ask the same, and comparing many names takes half the time of a validation
+@lru_cache(maxsize=1)  # three rules ask the same, and comparing many names takes half the time of a validation
 def _renamed(files: tuple[tuple[str, str], ...], clips_of_reference: tuple[str, ...]) -> Renamed | None:
     names, expected = dict(files), {posixpath.basename(clip): clip for clip in clips_of_reference}
     mine, theirs = names.keys() - expected.keys(), expected.keys() - names.keys()
@@ -255,7 +255,7 @@ def misspelt_clip(collection: Collection, finding: MakeFinding) -> Iterator[Find
         return
     shown = {clip: name for name, clip in called(collection).items()}
     few = len(change.clips) == 1 or (change.misspelt and len(change.clips) <= SINGLY)
-    sure = change.misspelt or collection.submitted or collection.reference is not None
+    sure = collection.submitted or collection.reference is not None
     for clip, meant in sorted(change.clips.items()) if few else ():
         text = change.text.replace("have", "has", 1).replace("are", "is", 1)
         text = text.replace("their recordings", "its recording").replace("their clip", "its clip")
