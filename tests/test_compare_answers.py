@@ -15,7 +15,7 @@ from scipy import stats
 import seldio
 from seldio.errors import DataError, UsageError
 from seldio.formats.qa_csv import INSTRUCTIONS
-from seldio.reports.tables import Column, Interval, ScoreReport
+from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval, WeakInterval
 from seldio.scores import intervals
 from seldio.scores.intervals import wilson
 
@@ -150,6 +150,15 @@ COLUMN = Column("accuracy", "accuracy", "%", 1, "higher")
 def cells(values: np.ndarray, clips: np.ndarray) -> tuple[object, ...]:  # type: ignore[type-arg]
     (row,) = intervals.table([COLUMN], values[:, None], clips, {}).rows
     return row
+
+
+@pytest.mark.parametrize(("count", "kind", "how"), [
+    (4, UnreliableInterval, "too few"), (12, WeakInterval, "Wilson"), (20, Interval, "Wilson"),
+])  # fmt: skip
+def test_few_are_marked(count: int, kind: type, how: str) -> None:
+    row = cells(np.arange(count) % 2.0, np.arange(count))
+    assert type(row[3]) is kind
+    assert row[4] == how
 
 
 def test_questions_that_share_a_recording_count_together() -> None:
