@@ -428,8 +428,7 @@ def _angles(old: Rows, new: Rows) -> Floats:
         return np.zeros(len(old["start"]))
     if "elevation" not in old:
         return np.abs(wrapped(new["azimuth"] - old["azimuth"]))
-    angles: Floats = geometry.great_circle(old["azimuth"], old["elevation"], new["azimuth"], new["elevation"])
-    return angles
+    return np.asarray(geometry.great_circle(old["azimuth"], old["elevation"], new["azimuth"], new["elevation"]))
 
 
 def _happened(was: Rows, now: Rows, within: Mapping[str, float], names: Sequence[str]) -> dict[str, str]:
@@ -439,7 +438,8 @@ def _happened(was: Rows, now: Rows, within: Mapping[str, float], names: Sequence
     if "azimuth" in changed and "elevation" not in changed:
         turns = wrapped(now["azimuth"] - was["azimuth"])
         if (np.abs(turns - np.median(turns)) <= within["azimuth"]).all():
-            happened["turned"] = f"azimuth {was['azimuth'][0]:g}° to {now['azimuth'][0]:g}°"
+            moving = " at its start" if (was["azimuth"] != was["azimuth"][0]).any() else ""
+            happened["turned"] = f"azimuth {was['azimuth'][0]:g}° to {now['azimuth'][0]:g}°{moving}"
     if not happened and {"azimuth", "elevation"} & {*changed}:
         angles = _angles(was, now)
         measured = angles[~np.isnan(angles)]
