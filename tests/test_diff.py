@@ -125,6 +125,12 @@ def test_what_happened_to_an_event(tmp_path: Path, new: list[Row], told: tuple[s
     assert one_event(tmp_path, new) == told
 
 
+def test_a_distance_has_its_unit(tmp_path: Path) -> None:
+    rows = ([*((*row, 100) for row in OTHERS), *((*row, far) for row in EVENT)] for far in (150, 210))
+    old, new = (written(tmp_path / str(n), {"mix001": sorted(side)}) for n, side in enumerate(rows))
+    assert seldio.diff(old, new, format="starss23").table("events").rows[0][5] == "distance 1.5 m to 2.1 m"
+
+
 def test_a_moving_event_is_turned_from_its_start(tmp_path: Path) -> None:
     old, new = ([(n, c, s, n + by, e) for n, c, s, _, e in EVENT] for by in (0, 40))
     assert one_event(tmp_path, new, old) == ("turned", "azimuth 30° to 70° at its start")

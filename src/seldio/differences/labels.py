@@ -446,7 +446,8 @@ def _happened(was: Rows, now: Rows, within: Mapping[str, float], names: Sequence
         happened["moved"] = f"by {np.median(measured) if len(measured) else 0:.1f}° (median)"
     for field in changed:
         if field not in ("azimuth", "elevation"):
-            happened[field] = f"{FIELDS[field]} {_mean(was[field])} to {_mean(now[field])}"
+            before, after = (_mean(side[field], " m" if field == "distance" else "") for side in (was, now))
+            happened[field] = f"{FIELDS[field]} {before} to {after}"
     if (was["further"] != now["further"]).any():
         happened["further"] = ""
     if was["label"][0] != now["label"][0]:
@@ -457,9 +458,8 @@ def _happened(was: Rows, now: Rows, within: Mapping[str, float], names: Sequence
     return happened
 
 
-def _mean(values: Floats) -> str:
-    values = values[~np.isnan(values)]
-    return f"{values.mean():.4g}" if len(values) else "unknown"
+def _mean(values: Floats, unit: str) -> str:
+    return "unknown" if np.isnan(values).all() else f"{np.nanmean(values):.4g}{unit}"
 
 
 # --- clips ------------------------------------------------------------------------------------------------------------
