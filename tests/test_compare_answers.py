@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import json_lines, records_of
+from commands import json_lines, records_of, rows_of
 from scipy import stats
 
 import seldio
 from seldio.errors import DataError, UsageError
 from seldio.formats.qa_csv import INSTRUCTIONS
-from seldio.reports.tables import Column, Interval, ScoreReport
+from seldio.reports.tables import Column, Interval, UnreliableInterval, WeakInterval
 from seldio.scores import intervals
 from seldio.scores.intervals import wilson
 
@@ -66,16 +66,10 @@ def test_one_number_has_one_interval(asked: Path, tmp_path: Path) -> None:
     files = [answers(tmp_path / f"{name}.jsonl", wrong) for name, wrong in (("one", {0, 2, 5, 9}), ("two", {3}))]
     own = json_lines(tmp_path / "own.jsonl", [question(number) | {"audio": [f"{number}.wav"]} for number in range(20)])
     for questions in (asked, own):
-        scored = seldio.score(files[0], questions).table("intervals")
-        names = [column.name for column in scored.columns]
-        both = seldio.compare(files, questions)
-        for name in ("accuracy", "read"):
-            assert both.table("overall").rows[0][index(both, name)] == scored.rows[0][names.index(name)]
-    assert scored.rows[0][names.index("accuracy")] == Interval(0.8, *wilson(16, 20))
-
-
-def index(report: ScoreReport, name: str) -> int:
-    return [column.name for column in report.table("overall").columns].index(name)
+        scored = rows_of(seldio.score(files[0], questions), "intervals")["all"]
+        both = rows_of(seldio.compare(files, questions), "overall")["one.jsonl"]
+        assert [both[name] for name in ("accuracy", "read")] == [scored[name] for name in ("accuracy", "read")]
+    assert scored["accuracy"] == Interval(0.8, *wilson(16, 20))
 
 
 def test_missing_answers_and_strange_ones(asked: Path, tmp_path: Path) -> None:
@@ -150,6 +144,15 @@ COLUMN = Column("accuracy", "accuracy", "%", 1, "higher")
 def cells(values: np.ndarray, clips: np.ndarray) -> tuple[object, ...]:  # type: ignore[type-arg]
     (row,) = intervals.table([COLUMN], values[:, None], clips, {}).rows
     return row
+
+
+@pytest.mark.parametrize(("count", "kind", "how"), [
+    (4, UnreliableInterval, "too few"), (12, WeakInterval, "Wilson"), (20, Interval, "Wilson"),
+])  # fmt: skip
+def test_few_are_marked(count: int, kind: type, how: str) -> None:
+    row = cells(np.arange(count) % 2.0, np.arange(count))
+    assert type(row[3]) is kind
+    assert row[4] == how
 
 
 def test_questions_that_share_a_recording_count_together() -> None:

@@ -103,9 +103,9 @@ EVENT = [(frame, 3, 0, 20, 5) for frame in range(30, 50)]
 OTHERS = [(frame, 8, 1, -100, 0) for frame in range(150)]
 
 
-def one_event(tmp_path: Path, new: list[Row]) -> tuple[str, str]:
+def one_event(tmp_path: Path, new: list[Row], old: list[Row] = EVENT) -> tuple[str, str]:
     """The kind of the only change, and its detail."""
-    a, b = ({"mix001": sorted([*OTHERS, *rows])} for rows in (EVENT, new))
+    a, b = ({"mix001": sorted([*OTHERS, *rows])} for rows in (old, new))
     report = seldio.diff(written(tmp_path / "old", a), written(tmp_path / "new", b), format="starss22")
     (event,) = report.table("events")
     return str(event[4]), str(event[5])
@@ -123,6 +123,17 @@ def one_event(tmp_path: Path, new: list[Row]) -> tuple[str, str]:
 )
 def test_what_happened_to_an_event(tmp_path: Path, new: list[Row], told: tuple[str, str]) -> None:
     assert one_event(tmp_path, new) == told
+
+
+def test_a_distance_has_its_unit(tmp_path: Path) -> None:
+    rows = ([*((*row, 100) for row in OTHERS), *((*row, far) for row in EVENT)] for far in (150, 210))
+    old, new = (written(tmp_path / str(n), {"mix001": sorted(side)}) for n, side in enumerate(rows))
+    assert seldio.diff(old, new, format="starss23").table("events").rows[0][5] == "distance 1.5 m to 2.1 m"
+
+
+def test_a_moving_event_is_turned_from_its_start(tmp_path: Path) -> None:
+    old, new = ([(n, c, s, n + by, e) for n, c, s, _, e in EVENT] for by in (0, 40))
+    assert one_event(tmp_path, new, old) == ("turned", "azimuth 30° to 70° at its start")
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0, 1, 5]), st.booleans())

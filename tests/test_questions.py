@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import seldio
 from seldio import synth
 from seldio.errors import UsageError
-from seldio.schema.events import COLUMNS
-from seldio.tasks import REFUSED, SO_BENCH, TASKS, generate, stream, targets
+from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
+from seldio.tasks import REFUSED, SILENT, SO_BENCH, TASKS, generate, stream, targets
 
 FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
 
@@ -188,6 +188,16 @@ def test_means_at_the_back():
     }
     (item,), _ = ask(event(11, 0, 9, -180), "identify_source_by_location")
     assert "back" in item.answer
+
+
+def test_silent_windows_are_counted():
+    made = generate(make(event(0, 450, 460)), seed=1)
+    assert made.skipped["*", SILENT] == 2
+    origin = Origin("starss23", "starss", (ClipFile("a", "metadata_dev/dev-test-tau/a.csv", frames=1000),))
+    made = generate(with_origin(make(event(0, 450, 460)), origin), seed=1)
+    assert made.skipped["*", SILENT] == 4
+    assert made.items[0].audio == ["foa_dev/dev-test-tau/a.wav"]
+    assert (made.items[0].start, made.items[0].end) == (40.0, 60.0)
 
 
 def test_unknown_distances():

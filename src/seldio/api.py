@@ -768,7 +768,7 @@ def compare(
     names = [f"system {number}" for number in range(1, len(several) + 1)]
     paths = [_in_memory(system, name, fields is not None) for system, name in zip(several, names, strict=True)]
     if len(paths) < 2:
-        raise UsageError("two systems or more can be compared; of one, score has intervals (--intervals bootstrap)")
+        raise UsageError("two systems or more can be compared; of one, score has intervals (of labels: --intervals)")
     reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
     formats = {
         "format": _own_keys(fields, format),

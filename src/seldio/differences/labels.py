@@ -428,8 +428,7 @@ def _angles(old: Rows, new: Rows) -> Floats:
         return np.zeros(len(old["start"]))
     if "elevation" not in old:
         return np.abs(wrapped(new["azimuth"] - old["azimuth"]))
-    angles: Floats = geometry.great_circle(old["azimuth"], old["elevation"], new["azimuth"], new["elevation"])
-    return angles
+    return np.asarray(geometry.great_circle(old["azimuth"], old["elevation"], new["azimuth"], new["elevation"]))
 
 
 def _happened(was: Rows, now: Rows, within: Mapping[str, float], names: Sequence[str]) -> dict[str, str]:
@@ -439,14 +438,16 @@ def _happened(was: Rows, now: Rows, within: Mapping[str, float], names: Sequence
     if "azimuth" in changed and "elevation" not in changed:
         turns = wrapped(now["azimuth"] - was["azimuth"])
         if (np.abs(turns - np.median(turns)) <= within["azimuth"]).all():
-            happened["turned"] = f"azimuth {was['azimuth'][0]:g}° to {now['azimuth'][0]:g}°"
+            moving = " at its start" if (was["azimuth"] != was["azimuth"][0]).any() else ""
+            happened["turned"] = f"azimuth {was['azimuth'][0]:g}° to {now['azimuth'][0]:g}°{moving}"
     if not happened and {"azimuth", "elevation"} & {*changed}:
         angles = _angles(was, now)
         measured = angles[~np.isnan(angles)]
         happened["moved"] = f"by {np.median(measured) if len(measured) else 0:.1f}° (median)"
     for field in changed:
         if field not in ("azimuth", "elevation"):
-            happened[field] = f"{FIELDS[field]} {_mean(was[field])} to {_mean(now[field])}"
+            before, after = (_mean(side[field], " m" if field == "distance" else "") for side in (was, now))
+            happened[field] = f"{FIELDS[field]} {before} to {after}"
     if (was["further"] != now["further"]).any():
         happened["further"] = ""
     if was["label"][0] != now["label"][0]:
@@ -457,9 +458,8 @@ def _happened(was: Rows, now: Rows, within: Mapping[str, float], names: Sequence
     return happened
 
 
-def _mean(values: Floats) -> str:
-    values = values[~np.isnan(values)]
-    return f"{values.mean():.4g}" if len(values) else "unknown"
+def _mean(values: Floats, unit: str) -> str:
+    return "unknown" if np.isnan(values).all() else f"{np.nanmean(values):.4g}{unit}"
 
 
 # --- clips ------------------------------------------------------------------------------------------------------------

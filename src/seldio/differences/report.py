@@ -67,7 +67,7 @@ def difference(old: Path, new: Path, format: str | None, new_format: str | None,
             )
         if kind != "labels":
             return _item_report(title, kind.removesuffix("s"), before, after)
-        layouts = [format if isinstance(format, LabelFormat) else None for format in (first, second)]
+        layouts = [each if isinstance(each, LabelFormat) else None for each in (first, second)]
         labels = versions(a, b, (layouts[0], layouts[1]))
         return _label_report(title, *labels, changed_clips(*labels, force))
 

@@ -64,8 +64,6 @@ PUBLISHED = {spec.name: spec for spec in sorted(_SPECS, key=lambda spec: spec.we
 COUNTS = {name: spec.weight for name, spec in PUBLISHED.items()}
 #: Those that labels can answer, in the order in which a clip's items come.
 ASKED = tuple(spec.name for spec in _SPECS if not spec.refused)
-#: Those whose answer is the name of a sound.
-SOURCE_TASKS = tuple(spec.name for spec in PUBLISHED.values() if spec.answer == "source")
 
 
 # --- options of questions ---------------------------------------------------------------------------------------------
