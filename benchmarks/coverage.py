@@ -91,7 +91,7 @@ def single(sets: int, resamples: int, truth: SeldScore) -> None:
         for world in worlds(sets, clips):
             score = world.system()
             kinds = {"bootstrap": score.bootstrap(Resampling(resamples)), "jackknife": score.jackknife()}
-            support = score.support()
+            support = score.support()[:, 1:]
             for kind, (low, high) in kinds.items():
                 inside[kind].append(held(low, high, whole)[:, 0])
                 width[kind].append((high - low)[:, 0])
@@ -131,7 +131,7 @@ def extremes(sets: int, resamples: int) -> None:
         for world in (world for clips in SIZES for world in worlds(sets, clips)):
             score = world.system(better)
             own, (low, high) = score.values()[:, 1:], score.bootstrap(Resampling(resamples))
-            at_end = (np.abs(own - value) < 1e-9) & (score.support() >= FEWEST)
+            at_end = (np.abs(own - value) < 1e-9) & (score.support()[:, 1:] >= FEWEST)
             for name in ("F", "LR"):
                 place = PROFILE.names.index(name)
                 ends = low[place, 1:], high[place, 1:]

@@ -32,7 +32,7 @@ from seldio.rules import findings
 from seldio.rules.collection import Collection
 from seldio.rules.deep import DEEP_RULES, FORMATS, Fit, Fits, LabelledClip, judged, timing
 from seldio.rules.deep_causes import HEARD, PLACES
-from seldio.rules.deep_pieces import Shift
+from seldio.rules.deep_pieces import Shift, label_frames
 from seldio.synth import labels, scene
 from seldio.synth.recording import RATE, RecordingOptions, record
 
@@ -284,7 +284,10 @@ def main() -> None:
     count, first = ([int(word) for word in sys.argv[1:]] + [100, 0][len(sys.argv) - 1 :])[:2]
     with ProcessPoolExecutor(2) as pool:
         scenes = list(islice(pool.map(made, range(first, first + count)), count))
-    every = {one.rows.path: one.rows.label_frames(len(one.fields["foa"])) for one in scenes}
+    every = {
+        rows.path: label_frames(rows.frame, rows.azimuth, rows.elevation, rows.event, len(fields["foa"]))
+        for rows, fields in ((one.rows, one.fields) for one in scenes)
+    }
     results = [result for one in scenes for result in tries(one, scenes, every)]
     print(f"{count} scenes; verdicts need {HEARD} pieces at {PLACES} places", *table(results), sep="\n")
     print(*files(scenes), sep="\n")

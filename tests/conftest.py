@@ -39,9 +39,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_collection_finish() -> None:
     """Thousands of tests stay until the end: they need not be looked through for garbage time and again."""
-    gc.set_threshold(
-        10_000, 20, 20
-    )  # no gc.freeze(): gc.get_objects(), by which a test finds expressions, leaves those out
+    gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """Runs what a page of the documentation shows: commands, Python and the files it asks the reader to write.
 
-``python tests/pages.py PAGE...`` runs the pages and prints what they should show.
+``python tests/pages.py PAGE...`` runs the pages and fails with what they should show.
 
 What a page may hold, each run in the order of the page, in an empty folder of its own. Nothing is done that a reader
 does not see, so a page prints the command that makes what it needs, such as ``seldio demo . --no-media --no-run``:
@@ -273,8 +273,10 @@ def pages() -> list[Path]:
 
 
 if __name__ == "__main__":
+    problems = []
     for argument in sys.argv[1:]:
         page = Page(Path(argument).resolve())
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             page.run()
-        print(*page.problems(), sep="\n")
+        problems += page.problems()
+    sys.exit("\n".join(problems) or None)

@@ -112,7 +112,13 @@ def test_the_badges_and_the_citation_say_this_version() -> None:
     assert f"version-{version}-" in readme
     assert len(readme.splitlines()) <= 45
     assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
-    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert f"\n## {version}\n" in changelog
+    assert len(changelog.splitlines()) < 80
+    assert [] == [line for line in changelog.splitlines() if len(line) > 240]
+    for page in (readme, (ROOT / "docs/index.md").read_text("utf-8")):
+        assert "git clone" in page
+        assert not re.search(r"pip install '?seldio", page)  # there is no release on an index yet
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ _VERBS = {
     "info": Verb("Describe a file, folder or archive.", "verbs:info"),
     "cite": Verb("Print how to cite a dataset or benchmark.", "verbs:cite"),
     "view": Verb("Write an HTML page about a clip: player, panorama, timeline.", "view:view"),
-    "plot": Verb("Draw labels, predictions, scores, or a video with labels.", "view:plot"),
+    "plot": Verb("Draw labels and predictions of a clip over time.", "view:plot"),
     "formats": Verb("List the formats, or explain one.", "verbs:formats"),
     "rule": Verb("Explain a rule, or list all of them.", "verbs:rule"),
     "schema": Verb("Print a JSON Schema.", "verbs:schema"),
