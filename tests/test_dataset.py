@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 import soundfile
 import starss_tree as data
+from commands import laid
 from hypothesis import given
 from hypothesis import strategies as st
 from releases import older
@@ -122,8 +123,7 @@ def test_an_archive_gives_the_same(root: Path, tmp_path: Path) -> None:
 
 
 def test_one_file_of_another_layout_among_many_is_read_as_what_it_is(tmp_path: Path) -> None:
-    for number in range(30):
-        (tmp_path / f"a{number:02d}.csv").write_text("0,1,0,10,0,150\n3,1,0,10,0,150\n", "utf-8")
+    laid(tmp_path, {f"a{number:02d}.csv": "0,1,0,10,0,150\n3,1,0,10,0,150\n" for number in range(29)})
     (tmp_path / "a29.csv").write_text("0,1,0,10,0\n3,1,0,11,0\n4,1,0,12,1\n5,1,0,13,2\n", "utf-8")
 
     events = seldio.open(tmp_path).events
@@ -134,9 +134,8 @@ def test_one_file_of_another_layout_among_many_is_read_as_what_it_is(tmp_path: P
 
 
 def test_wrong_labels_say_where(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("0,1,0,10,0,150\n1,x,0,10,0,150\n", "utf-8")
-    (tmp_path / "b.csv").write_text("0,1,0,10,0,150\n", "utf-8")
-    (tmp_path / "c.csv").write_text("0,99,0,10,0,150\n", "utf-8")
+    good = "0,1,0,10,0,150\n"
+    laid(tmp_path, {"a.csv": f"{good}1,x,0,10,0,150\n", "b.csv": good, "c.csv": "0,99,0,10,0,150\n"})
     dataset = seldio.open(tmp_path, format="starss23")
 
     for clips, message in ((["a", "b"], r"a\.csv:2:3: SYN130 .*[^.]\. seldio validate .*; select\(clip=.* other clips"),
@@ -148,8 +147,7 @@ def test_wrong_labels_say_where(tmp_path: Path) -> None:
 
 
 def test_open_refuses_what_holds_nothing(tmp_path: Path) -> None:
-    for name in ("notes.md", "LICENSE"):
-        (tmp_path / name).write_text("hello", "utf-8")
+    laid(tmp_path, {"notes.md": "hello", "LICENSE": "hello"})
 
     with pytest.raises(UsageError, match="holds no recording, video, labels or questions"):
         seldio.open(tmp_path)
@@ -268,10 +266,13 @@ def test_a_clip_without_labels_is_not_taken_for_silence(root: Path, tmp_path: Pa
     assert 3 == len(seldio.windows(copy))
 
 
-def test_a_recording_that_is_none_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.wav").write_bytes(b"RIFF and no more")
-
-    with pytest.raises(SeldioError, match=r"a\.wav cannot be read as audio"):
+def test_a_recording_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.flac", np.random.default_rng(0).normal(0, 0.1, (48_000, 4)), 24_000)
+    (tmp_path / "a.flac").write_bytes((tmp_path / "a.flac").read_bytes()[:200_000])
+    with pytest.raises(SeldioError, match=r"a\.flac cannot be read as audio"):
+        seldio.windows(tmp_path, seconds=1)[1]
+    (tmp_path / "b.wav").write_bytes(b"RIFF and no more")
+    with pytest.raises(SeldioError, match=r"b\.wav cannot be read as audio"):
         seldio.windows(tmp_path, seconds=1)
 
 
@@ -395,9 +396,8 @@ def test_windows_of_targets_are_parts_of_the_whole(seed: int, size: int, frames:
 
 
 def test_labels_of_one_clip_make_a_folder_like_those_of_two(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "labels").mkdir()
-    place = Path(shutil.copy(next((root / "metadata_dev").rglob("*.csv")), tmp_path / "labels"))
-    table = seldio.read(tmp_path / "labels")
+    place = next((root / "metadata_dev").rglob("*.csv"))
+    table = seldio.read(laid(tmp_path / "labels", {place.name: place.read_bytes()}))
 
     assert (str(tmp_path / "sub" / place.name),) == seldio.write(table, tmp_path / "sub", "starss23")
     assert (str(tmp_path / "own.csv"),) == seldio.write(table, tmp_path / "own.csv", "starss23")

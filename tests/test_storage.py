@@ -409,6 +409,8 @@ def test_exports_of_earlier_versions(root: Path, copied: Callable[[str], Path], 
     source, stored = (windows_of(path, seconds=0.5, target="multi-accdoa") for path in (root, folder))
     for part in ("audio", "target"):
         assert all(np.array_equal(source[n][part], stored[n][part]) for n in range(len(source)))
+    with pytest.raises(UsageError, match="does not state how large its files are"):
+        export(folder, tmp_path / "again", "webdataset")
     with pytest.raises(DataError, match="is not the file that was written"):  # it was changed here
         seldio.convert(folder, tmp_path / "back", "files")
 

@@ -137,6 +137,11 @@ def export(
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
         if not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips to export: copy it as it is")
+        if any(entry.size < 0 for entry in opened):  # then shards and row groups would have no bound
+            raise UsageError(
+                f"{printable(opened.path)} does not state how large its files are: unpack it first, an export with "
+                "--to files"
+            )
         if kind == "parquet":
             parts = [*clip_shards(plan, shard_bytes), *label_shards(plan)]
         elif kind == "webdataset":
@@ -198,7 +203,7 @@ class ClipRow:
     @property
     def size(self) -> int:
         """Return the bytes of all files; of a clip without files, the bytes of its labels in memory."""
-        return sum(max(entry.size, 0) for entry in self.files) or self.table_bytes
+        return sum(entry.size for entry in self.files) or self.table_bytes
 
     def facts(self) -> dict[str, Any]:
         """Return the values of the columns ``FACTS``: its name, split, array, room and so on; None where unknown."""
@@ -304,7 +309,7 @@ class ExportPlan:
             "clips": len(self.rows),
             "splits": {split: len(rows) for split, rows in self.splits.items()},
             "files": {column: files[column] for column in sorted(files) if files[column]} | {"other": len(self.others)},
-            "bytes": sum(max(entry.size, 0) for entry in self.index.source),
+            "bytes": sum(entry.size for entry in self.index.source),
         }
 
     def columns(self, rows: Sequence[ClipRow]) -> dict[str, pa.Array]:
@@ -349,7 +354,7 @@ class FilePart:
 
 def copied(name: str, entry: Entry, split: str | None = None) -> FilePart:
     """Return the part that copies *entry*, a file of the source, unchanged to *name*."""
-    return FilePart(name, max(entry.size, 0), entry.copy_to, split, origin=entry.name)
+    return FilePart(name, entry.size, entry.copy_to, split, origin=entry.name)
 
 
 def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[str, str, list[ClipRow]]]:
@@ -424,7 +429,7 @@ def label_shards(plan: ExportPlan) -> Iterator[FilePart]:
         clips = [row.name for row in rows if row.name in plan.label_files]
         parts = [clips[first : first + LABEL_CLIPS] for first in range(0, len(clips), LABEL_CLIPS)]
         for number, part in enumerate(parts):
-            size = sum(max(plan.label_files[clip].entry.size, 0) for clip in part)
+            size = sum(plan.label_files[clip].entry.size for clip in part)
             name = f"labels/{split}-{number:05d}-of-{len(parts):05d}.parquet"
             tables = [plan.events[clip] for clip in part]
             files = tuple(file for table in tables for file in origin_of(table).files)

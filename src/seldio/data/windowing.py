@@ -15,7 +15,7 @@ import numpy as np
 
 from seldio import clock
 from seldio.data.targets import TARGETS, ClipLabels, TargetForm
-from seldio.errors import DataError, UsageError
+from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.formats.label_csv import Dialect
@@ -235,52 +235,53 @@ class Windows(Sequence[Element]):
             "frames": np.array([first, stop], np.int64),
         }
         if recordings := sources.recordings[clip]:
-            window |= self._sounds(recordings, first * self.hop, None, tuple(sources.lengths[clip].tolist()))
+            window |= self._sounds(recordings, first * self.hop, None, sources.lengths[clip])
         if self.target is not None:
             window["target"] = self.form.encode(self._labels(name).between(first, stop), stop - first)
         if (film := sources.videos[clip]) is not None:
-            with _naming(film):
+            from seldio.media.video import NotVideo
+
+            with _naming(film, NotVideo, "video"):
                 video = self._video(film)
                 window["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return window
 
     def _sounds(
-        self,
-        recordings: Sequence[Entry],
-        start: Fraction,
-        length: Fraction | None,
-        counted: tuple[int, ...] | None = None,
+        self, recordings: Sequence[Entry], start: Fraction, length: Fraction | None, counted: Ints | None = None
     ) -> Element:
         """Return the sound of recordings from *start* on, which have a number in their names from the second one on.
 
         It is as long as a window; of whole clips as long as *length*, or all that there is. Raise DataError for a
         recording that does not have the frames and the rate any more with which the windows were *counted*.
         """
+        from seldio.media.audio import NotAudio
+        from seldio.media.recording import frames_at, read_at
+
         sounds: Element = {}
         for place, entry in enumerate(recordings, 1):
-            recording = self._recording(entry)
-            total, file_rate = len(recording), recording.rate
-            if counted is not None and counted != (total, file_rate):
-                raise DataError(f"{printable(entry.path)} has changed since the windows were counted: make them again")
-            rate = self.rate or file_rate
-            if rate != file_rate:
-                from seldio.media.recording import frames_at, read_at
-
-                total = frames_at(recording, rate)
-            first = round(start * rate)
-            available = max(0, total - first)
-            if length is not None:
-                available = min(available, round(length * rate))
-            wanted = available if self.size is None else round(self.size * self.hop * rate)
-            sound, filled = np.empty((recording.channels, wanted), self.dtype), min(wanted, available)
-            if rate == file_rate:
-                recording.read(first, filled, sound[:, :filled], pad=True, dtype=self.dtype)
-            else:
-                part = read_at(recording, rate, first, filled)
-                if self.dtype == "int16":  # the nearest whole numbers; what lies beyond full scale is at full scale
-                    part = np.clip(np.rint(part * np.float32(32768)), -32768, 32767)
-                sound[:, :filled] = part
-            sound[:, filled:] = 0
+            with _naming(entry, NotAudio, "audio"):
+                recording = self._recording(entry)
+                total, file_rate = len(recording), recording.rate
+                if counted is not None and counted.tolist() != [total, file_rate]:
+                    changed = "has changed since the windows were counted: make them again"
+                    raise DataError(f"{printable(entry.path)} {changed}")
+                rate = self.rate or file_rate
+                if rate != file_rate:
+                    total = frames_at(recording, rate)
+                first = round(start * rate)
+                available = max(0, total - first)
+                if length is not None:
+                    available = min(available, round(length * rate))
+                wanted = available if self.size is None else round(self.size * self.hop * rate)
+                sound, filled = np.empty((recording.channels, wanted), self.dtype), min(wanted, available)
+                if rate == file_rate:
+                    recording.read(first, filled, sound[:, :filled], pad=True, dtype=self.dtype)
+                else:
+                    part = read_at(recording, rate, first, filled)
+                    if self.dtype == "int16":  # the nearest whole numbers; what is beyond full scale is at full scale
+                        part = np.clip(np.rint(part * np.float32(32768)), -32768, 32767)
+                    sound[:, :filled] = part
+                sound[:, filled:] = 0
             end = f"_{place}" if place > 1 else ""
             sounds |= {f"audio{end}": sound, f"rate{end}": np.int64(rate), f"length{end}": np.int64(filled)}
         return sounds
@@ -402,14 +403,12 @@ def _video(entry: Entry) -> Video:
 
 
 @contextmanager
-def _naming(film: Entry) -> Iterator[None]:
-    """Name the video in an error about it."""
-    from seldio.media.video import NotVideo
-
+def _naming(entry: Entry, unreadable: type[SeldioError], kind: str) -> Iterator[None]:
+    """Name the recording or the video in an error about it."""
     try:
         yield
-    except NotVideo as error:
-        raise NotVideo(f"{printable(film.path)} cannot be read as video: {error.text}") from error
+    except unreadable as error:
+        raise unreadable(f"{printable(entry.path)} cannot be read as {kind}: {error.text}") from error
 
 
 def _name(function: Any) -> str:
@@ -535,10 +534,8 @@ def header_of(entry: Entry) -> Probe:
     """Return what the header of a recording says."""
     from seldio.media.audio import NotAudio, probe_entry
 
-    try:
+    with _naming(entry, NotAudio, "audio"):
         probe = probe_entry(entry)
-    except NotAudio as error:
-        raise NotAudio(f"{printable(entry.path)} cannot be read as audio: {error.text}") from error
     header = probe.header
     if not probe.frames and header is not None and header.rest >= header.block * header.rate * clock.HOP:
         raise NotAudio(
@@ -552,7 +549,9 @@ def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> in
     """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
     if film is not None:
-        with _naming(film), _video(film) as video:
+        from seldio.media.video import NotVideo
+
+        with _naming(film, NotVideo, "video"), _video(film) as video:
             return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(
