@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import pyarrow as pa
 
 from seldio import formats
-from seldio.catalogues import Catalogue
 from seldio.catalogues.look import named_like_labels
 from seldio.catalogues.trees import TYPES
 from seldio.check.facts import label_counts
@@ -45,8 +44,8 @@ _REMEDY = "; select(clip=[…]) with the other clips leaves this file unread"
 class Dataset:
     """A dataset: tables of clips, events and questions, recordings and videos; a context manager.
 
-    Everything is a lazy view: file names alone are looked at when it is opened. It can be pickled, and used by
-    several threads; each process opens the files, or the archive that they are in, for itself.
+    Everything is a lazy view: when it is opened, files are read only if their names do not tell what they hold. It can
+    be pickled, and used by several threads; each process opens the files, or the archive that they are in, for itself.
 
     Args:
         index: what the source holds.
@@ -264,7 +263,7 @@ def _counts(values: Iterable[Any]) -> dict[str, int]:
 def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> Dataset:
     """Open a dataset: any folder, archive, export of :mod:`seldio.data` or file that seldio reads.
 
-    Only names are looked at; labels, questions and media are read when they are asked for.
+    Files are read only if their names do not tell what they hold; the others are read when they are asked for.
 
     Args:
         path: what to open, such as ``starss23/``, ``jasco/``, ``labels.zip`` or ``questions.jsonl``.
@@ -284,9 +283,7 @@ def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, for
     named = any(suffix_of(entry.name) in suffixes or named_like_labels(entry) for entry in source)
     if not named and not (source.single and source.entries):
         raise UsageError(f"{printable(source.path)} holds no recording, video, labels or questions")
-    other_tables = index.content.other_tables
-    tables = (row.files.keys() == {"metadata"} and row.metadata in other_tables for row in index.tree.clips)
-    held = Catalogue(source, labels=False).asked if all(tables) else None
-    if held is not None and held.holds == "predictions" and not index.clips and not len(index.items):
-        raise UsageError(holds_predictions(source, held.name))
+    asked = index.content.asked
+    if asked is not None and asked.holds == "predictions" and not index.clips and not len(index.items):
+        raise UsageError(holds_predictions(source, asked.name))
     return Dataset(index)

@@ -309,7 +309,7 @@ class Index:
                 annotations |= {name: stem_of(posixpath.basename(name)) for name in names}
             elif of_several or not all(map(_is_known, names)):
                 whole_parts.append(part)
-        return Content(alone & other_tables, annotations, whole_parts)
+        return Content(alone & other_tables, annotations, whole_parts, catalogue.asked)
 
     @cached_property
     def whole_files(self) -> Mapping[str, ClipLabelFile]:
@@ -326,6 +326,7 @@ class Content(NamedTuple):
     other_tables: AbstractSet[str]  # names of CSV files that are no labels of a clip called like them
     annotations: Mapping[str, str]  # the clip of each label file of 2026, which is called after its recording
     whole_parts: Sequence[Part]  # label files that are read as wholes
+    asked: ItemFormat | None  # the format of questions or predictions among them
 
 
 def holds_predictions(source: Source, format: str) -> str:
