@@ -141,8 +141,8 @@ def failing(fault: str, *more: str) -> tuple[str, ...]:
     [
         ("fsync:error=ENOSPC:when=1", "No space left on device", "old"),
         ("fsync:error=EIO:when=1", "Input/output error", "old"),
-        ("renameat:error=EXDEV", "Invalid cross-device link", "old"),
-        ("renameat:error=EACCES", "Permission denied", "old"),
+        ("rename:error=EXDEV", "Invalid cross-device link", "old"),
+        ("rename:error=EACCES", "Permission denied", "old"),
         ("fsync:error=EIO:when=2", "Input/output error", "new"),  # of the folder: the new file is there
         ("fsync:error=EINVAL:when=2", "", "new"),  # a file system that knows no fsync of folders
         ("fchmod:error=EPERM", "", "new"),  # a file system that knows no modes
@@ -159,14 +159,14 @@ def test_the_data_is_on_disk_before_the_name(target: Path) -> None:
     if strace_fails():
         pytest.skip(strace_fails())
     log = target.parent / "log"
-    traced = ("strace", "-qq", "-y", "-o", str(log), "-e", "trace=write,fsync,renameat")
+    traced = ("strace", "-qq", "-y", "-o", str(log), "-e", "trace=write,fsync,rename")
     python(REPORT + "print('done')", target, before=traced)
     lines = [line for line in log.read_text().splitlines() if str(target.parent) in line or "done" in line]
     order = [re.match(r"(\w+)\(\d*<?([^>]*)", line) for line in lines]
     calls = [(match[1], Path(match[2]).name[:11]) for match in order if match]
     assert calls[0] == ("write", ".seldio-tmp")
     last = [call for call, before in zip(calls, [None, *calls], strict=False) if call != before]
-    assert [call for call, _ in last] == ["write", "fsync", "renameat", "fsync", "write"]
+    assert [call for call, _ in last] == ["write", "fsync", "rename", "fsync", "write"]
     assert (last[1][1], last[3][1]) == (".seldio-tmp", target.parent.name[:11])
 
 
@@ -185,7 +185,7 @@ MANY = (
         ("write:error=ENOSPC:when=3", r"cannot write .*: No space left on device", ""),
         ("fsync:error=ENOSPC:when=1", r"cannot write .*/[abc]: No space left on device", ""),
         ("fsync:error=EIO:when=1", r"cannot write .*/[abc]: Input/output error", ""),
-        ("renameat:error=EACCES:when=2", r"cannot write .*/b: Permission denied", "a"),
+        ("rename:error=EACCES:when=2", r"cannot write .*/b: Permission denied", "a"),
         ("fsync:error=EIO", r"cannot write FOLDER: Input/output error", "abc"),
         ("fsync:error=EINVAL", "", "abc"),
     ],
@@ -302,7 +302,7 @@ def contents(folder: Path) -> set[bytes]:
     [
         ("fsync:error=ENOSPC:when=1", r"cannot write \S+mix\d+\.csv: No space left on device"),
         ("fsync:error=EIO:when=1", r"cannot write \S+mix\d+\.csv: Input/output error"),
-        ("renameat:error=ENOSPC:when=9", r"cannot write \S+mix008\.csv: No space left on device"),
+        ("rename:error=ENOSPC:when=9", r"cannot write \S+mix008\.csv: No space left on device"),
     ],
 )
 def test_a_failing_disk_stops_a_repair(fault: str, says: str, broken: Path) -> None:

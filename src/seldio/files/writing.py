@@ -1,12 +1,11 @@
 """Writing: files appear whole or not at all. A process that is killed may leave a hidden file ``.seldio-tmp-…``.
 
 The file or folder that a user names may be a link. Below such a folder, which is then given as *below*, nothing is
-written, made or removed through one: each folder is opened from the one above it, and each file from its folder. Who
-has made the folder does not matter then.
+written, made or removed through one, whoever has made the folder.
 """
 
-# Plain strings and descriptors, not Path: a file is opened once, and what was opened is what is checked.
-# ruff: noqa: PTH100, PTH103, PTH112, PTH118, PTH120, PTH123
+# Plain strings, not Path: what was named keeps its links until the place that they lead to is judged.
+# ruff: noqa: PTH100, PTH103, PTH105, PTH108, PTH112, PTH118, PTH120, PTH123, PTH211
 
 from __future__ import annotations
 
@@ -17,92 +16,20 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
-from seldio.errors import SeldioError, UsageError
+from seldio.errors import UsageError
 from seldio.files.entries import SAFE, failure
 from seldio.text import printable
 
 Place = str | os.PathLike[str]
 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-#: Whether the system opens files relative to folders that are open.
-_RELATIVE = {os.open, os.mkdir, os.stat, os.unlink, os.rename} <= os.supports_dir_fd
 _TEMPORARY = ".seldio-tmp-"
 _AT_ONCE = 8
-
-
-class _Folder(NamedTuple):
-    """An open folder."""
-
-    path: str
-    handle: int | None  # what lies in it is reached from here; None where the system cannot do that
-
-    def at(self, name: str) -> str:
-        """Return how the system is told of a file in it, together with the handle."""
-        return os.path.join(self.path, name) if self.handle is None else name
-
-    def state(self, name: str) -> os.stat_result | None:
-        """Return the state of *name*, without following links; None if nothing has that name."""
-        try:
-            return os.stat(self.at(name or "."), dir_fd=self.handle, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
-
-    def inside(self, name: str, *, make: bool) -> _Folder:
-        """Return a folder in it."""
-        if make and self.state(name) is None:
-            with suppress(FileExistsError):
-                os.mkdir(self.at(name), dir_fd=self.handle)
-        path, state = os.path.join(self.path, name), self.unlinked(name)
-        if state is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        if not stat.S_ISDIR(state.st_mode):
-            raise UsageError(f"{printable(path)} is a file, but the output needs a folder of this name")
-        return _Folder(path, None if self.handle is None else os.open(name, _FOLDER | SAFE, dir_fd=self.handle))
-
-    def unlinked(self, name: str) -> os.stat_result | None:
-        """Return the state of *name*; raise UsageError if it is a link."""
-        state = self.state(name)
-        # Windows has two kinds of links
-        joined = getattr(state, "st_reparse_tag", 0) == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", -1)
-        if state is not None and (stat.S_ISLNK(state.st_mode) or joined):
-            shown = printable(os.path.join(self.path, name))
-            raise UsageError(f"{shown} is a link, and outputs are not written through links in their folder: remove it")
-        return state
-
-    def rename(self, old: str, new: str) -> None:
-        """Give a file in it another name."""
-        os.replace(self.at(old), self.at(new), src_dir_fd=self.handle, dst_dir_fd=self.handle)
-
-    def close(self) -> None:
-        """Let go of it."""
-        if self.handle is not None:
-            os.close(self.handle)
-
-
-@contextmanager
-def _opened(path: str, below: Place | None = None, *, make: bool = False) -> Iterator[_Folder]:
-    """Open the folder at *path*, to which no link may lead from the folder *below*; made as needed if *make*."""
-    top = path if below is None else os.fspath(below) or "."
-    if make and below is not None:
-        make_folder(top)
-    names = () if below is None else Path(os.path.relpath(path or ".", top)).parts
-    if ".." in names:
-        raise UsageError(f"{printable(path)} points outside {printable(top)}")
-    folder = _Folder(top, os.open(top, _FOLDER) if _RELATIVE else None)
-    try:
-        for name in names:
-            inner = folder.inside(name, make=make)
-            folder.close()
-            folder = inner
-        yield folder
-    finally:
-        folder.close()
+#: Pairs of a temporary file and the file that it becomes, which get their names together.
+_waiting: ContextVar[list[tuple[str, str]] | None] = ContextVar("waiting", default=None)
 
 
 def input_at(path: Place, inputs: Iterable[object]) -> str | None:
@@ -121,6 +48,53 @@ def input_at(path: Place, inputs: Iterable[object]) -> str | None:
     return None
 
 
+def in_the_way(path: Place, below: Place) -> os.stat_result | None:
+    """Return the state of what is already at *path*, without links from the folder *below*; None if nothing is there.
+
+    Raises:
+        UsageError: a link or a file is on the way, or the file at *path* is a link.
+    """
+    top = place = os.fspath(below) or "."
+    names = Path(os.path.relpath(path, top)).parts
+    if ".." in names:
+        raise UsageError(f"{printable(os.fspath(path))} points outside {printable(top)}")
+    state = None
+    for name in names:
+        if state is not None and not stat.S_ISDIR(state.st_mode):
+            raise UsageError(f"{printable(place)} is a file, but the output needs a folder of this name")
+        place = os.path.join(place, name)
+        with _naming(place):
+            state = _state(place)
+        if state is None:
+            return None
+        # Windows has two kinds of links
+        joined = getattr(state, "st_reparse_tag", 0) == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", -1)
+        if stat.S_ISLNK(state.st_mode) or joined:
+            shown = printable(place)
+            raise UsageError(f"{shown} is a link, and outputs are not written through links in their folder: remove it")
+    return state
+
+
+def _state(path: str) -> os.stat_result | None:
+    """Return the state of a file or link; None where there is none."""
+    try:
+        return os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def make_folder(path: Place, below: Place | None = None) -> None:
+    """Make a folder, and those above it, if they do not exist yet; below the folder *below* no link is followed."""
+    if below is not None:
+        in_the_way(path, below)
+    try:
+        os.makedirs(path, exist_ok=True)
+    except FileExistsError:
+        raise UsageError(f"{printable(os.fspath(path))} is a file, but the output is a folder") from None
+    except OSError as error:
+        raise failure(os.fspath(path), error, "make") from error
+
+
 @contextmanager
 def atomic_write(path: Place, below: Place | None = None) -> Iterator[BinaryIO]:
     """Open a binary stream whose bytes replace the file at *path* once the block ends well.
@@ -136,60 +110,38 @@ def atomic_write(path: Place, below: Place | None = None) -> Iterator[BinaryIO]:
     """
     shown = os.fspath(path)
     target = os.path.realpath(shown) if below is None else shown
-    parent, name = os.path.split(target)
-    if below is None and not os.path.isdir(parent):
+    folder = os.path.dirname(target)
+    if below is not None:
+        make_folder(folder, below)
+    elif not os.path.isdir(folder):
         raise UsageError(f"cannot write {printable(shown)}: its folder does not exist")
     waiting = _waiting.get()
-    with _named(shown), _opened(parent, below, make=True) as folder:
-        old = folder.state(name) if below is None else folder.unlinked(name)
+    with _naming(shown):
+        old = _state(target) if below is None else in_the_way(target, below)
         if below is None and old is not None and stat.S_ISCHR(old.st_mode):
             with open(target, "wb") as stream:
                 yield stream
             return
         if old is not None and not stat.S_ISREG(old.st_mode):
             raise UsageError(f"cannot write {printable(shown)}: it is not a regular file")
-        temp = f"{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}.tmp"
+        temporary = os.path.join(folder, f"{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}.tmp")
         try:
-            handle = os.open(folder.at(temp), _WRITE, 0o666 if old is None else 0o600, dir_fd=folder.handle)
-            try:
+            with open(os.open(temporary, _WRITE, 0o666 if old is None else 0o600), "wb") as stream:
                 if old is not None and hasattr(os, "fchmod"):  # the new file has the owner and mode of the old one
                     with suppress(OSError):
-                        os.fchown(handle, old.st_uid, old.st_gid)
+                        os.fchown(stream.fileno(), old.st_uid, old.st_gid)
                     with suppress(OSError):
-                        os.fchmod(handle, old.st_mode & 0o777)
-                with open(handle, "wb", closefd=False) as stream:
-                    yield stream
-                if waiting is None:
-                    os.fsync(handle)
-            finally:
-                os.close(handle)
-            if waiting is None:
-                folder.rename(temp, name)
-                _sync(folder)
+                        os.fchmod(stream.fileno(), old.st_mode & 0o777)
+                yield stream
+            if waiting is not None:
+                waiting.append((temporary, target))
             else:
-                waiting.append(_Written(parent, below, temp, name, shown))
+                _sync(temporary)
+                os.replace(temporary, target)
+                _sync(folder)
         except BaseException:
-            _unlink(folder, temp)
+            _unlink(temporary)
             raise
-
-
-class _Written(NamedTuple):
-    """A file that waits for its name."""
-
-    parent: str
-    below: Place | None
-    temp: str
-    name: str
-    shown: str
-
-    def sync(self) -> None:
-        """Let the disk keep what is in it."""
-        with _named(self.shown), _opened(self.parent, self.below) as folder:
-            _sync(folder, self.temp)
-
-
-#: Files that get their names together.
-_waiting: ContextVar[list[_Written] | None] = ContextVar("waiting", default=None)
 
 
 @contextmanager
@@ -199,7 +151,7 @@ def many_files() -> Iterator[None]:
     The disk is then asked once for each file and once for each folder, and not for the folder after each file.
     Through kills each file is the old one or the whole new one; an error inside of the block leaves all of them old.
     """
-    files: list[_Written] = []
+    files: list[tuple[str, str]] = []
     token = _waiting.set(files)
     try:
         try:
@@ -207,29 +159,33 @@ def many_files() -> Iterator[None]:
         finally:
             _waiting.reset(token)
         if len(files) == 1:
-            files[0].sync()
+            _keep(files[0])
         elif files:
             from concurrent.futures import ThreadPoolExecutor  # which loads logging: not for one file
 
             with ThreadPoolExecutor(_AT_ONCE) as pool:  # the disk syncs several at once as fast as one
-                list(pool.map(_Written.sync, files))
-        for parent, those in groupby(sorted(files, key=attrgetter("parent")), attrgetter("parent")):
-            together = list(those)
-            with _named(parent), _opened(parent, together[0].below) as folder:
-                for file in together:
-                    with _named(file.shown):
-                        folder.rename(file.temp, file.name)
+                list(pool.map(_keep, files))
+        for temporary, target in files:
+            with _naming(target):
+                os.replace(temporary, target)
+        for folder in dict.fromkeys(os.path.dirname(target) for _, target in files):
+            with _naming(folder):
                 _sync(folder)
     except BaseException:
-        for file in files:
-            with suppress(OSError, SeldioError), _opened(file.parent, file.below) as folder:
-                _unlink(folder, file.temp)
+        for temporary, _ in files:
+            _unlink(temporary)
         raise
 
 
+def _keep(file: tuple[str, str]) -> None:
+    temporary, target = file
+    with _naming(target):
+        _sync(temporary)
+
+
 @contextmanager
-def _named(shown: str, deed: str = "write") -> Iterator[None]:
-    """Say of which file the system has refused something."""
+def _naming(shown: str, deed: str = "write") -> Iterator[None]:
+    """Name the file with which the system has refused to do something."""
     try:
         yield
     except OSError as error:
@@ -240,37 +196,6 @@ def write_bytes(path: Place, data: bytes, below: Place | None = None) -> None:
     """Write *data* by :func:`atomic_write`, raising what that raises."""
     with atomic_write(path, below) as stream:
         stream.write(data)
-
-
-def make_folder(path: Place, below: Place | None = None) -> None:
-    """Make a folder, and those above it, if they do not exist yet; below the folder *below* no link is followed."""
-    shown = printable(os.fspath(path))
-    try:
-        if below is None:
-            os.makedirs(path, exist_ok=True)
-        else:
-            with _opened(os.fspath(path), below, make=True):
-                pass
-    except FileExistsError:
-        raise UsageError(f"{shown} is a file, but the output is a folder") from None
-    except OSError as error:
-        raise SeldioError(f"cannot make {shown}: {error.strerror or error}") from error
-
-
-def in_the_way(path: Place, below: Place) -> os.stat_result | None:
-    """Return the state of what is already at *path*, without links from the folder *below*; None if nothing is there.
-
-    Raises:
-        UsageError: there is a link on the way, or the file is one.
-    """
-    parent, name = os.path.split(os.fspath(path))
-    try:
-        with _opened(parent, below) as folder:
-            return folder.unlinked(name)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise failure(os.fspath(path), error) from error
 
 
 def check_tree(path: Place) -> None:
@@ -287,11 +212,10 @@ def check_tree(path: Place) -> None:
 
 
 def remove(path: Place, below: Place) -> None:
-    """Remove a file below a folder, if it is there, as :func:`atomic_write` writes it."""
-    parent, name = os.path.split(os.fspath(path))
-    with _named(os.fspath(path), "remove"), _opened(parent, below) as folder, suppress(FileNotFoundError):
-        folder.unlinked(name)
-        os.unlink(folder.at(name), dir_fd=folder.handle)
+    """Remove a file below a folder, if it is there; a link there is refused."""
+    if in_the_way(path, below) is not None:
+        with _naming(os.fspath(path), "remove"):
+            os.unlink(path)
 
 
 def remove_tree(path: Place) -> None:
@@ -299,38 +223,37 @@ def remove_tree(path: Place) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
-def move(path: Place, target: Place, below: Place | None = None) -> None:
-    """Give a file or folder another name, on the same disk; that is a new one, or below a folder."""
-    parent, name = os.path.split(os.path.abspath(target) if below is None else os.fspath(target))
-    with _named(os.fspath(target)), _opened(parent, below, make=True) as folder:
-        folder.unlinked(name)
-        os.replace(path, folder.at(name), dst_dir_fd=folder.handle)
+def move(path: Place, target: Place) -> None:
+    """Give a folder another name, on the same disk."""
+    with _naming(os.fspath(target)):
+        os.replace(path, target)
 
 
 def link(path: Place, target: Place, below: Place) -> None:
     """Make *target* a link to the file at *path*, or a copy of it where the system makes no links."""
-    parent, name = os.path.split(os.fspath(target))
-    with _named(os.fspath(target)), _opened(parent, below, make=True) as folder:
+    make_folder(os.path.dirname(os.fspath(target)), below)
+    with _naming(os.fspath(target)):
         try:
-            os.symlink(os.path.abspath(path), folder.at(name), dir_fd=folder.handle)
+            os.symlink(os.path.abspath(path), target)
         except (OSError, NotImplementedError):
             shutil.copyfile(path, target)
 
 
-def _unlink(folder: _Folder, name: str) -> None:
+def _unlink(path: str) -> None:
     with suppress(OSError):
-        os.unlink(folder.at(name), dir_fd=folder.handle)
+        os.unlink(path)
 
 
-def _sync(folder: _Folder, name: str = ".") -> None:
+def _sync(path: str) -> None:
     """Let the disk keep what is in a file, or the names in a folder."""
-    if os.name == "nt" and name == ".":
+    is_folder = os.path.isdir(path or ".")
+    if os.name == "nt" and is_folder:
         return
-    handle = os.open(folder.at(name), os.O_RDWR if os.name == "nt" else os.O_RDONLY, dir_fd=folder.handle)
+    handle = os.open(path or ".", os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP) or name != ".":
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP) or not is_folder:
             raise
         # else a file system that does not know how to sync a folder
     finally:
