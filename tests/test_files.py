@@ -133,8 +133,6 @@ def test_archives_are_told_by_content_and_read_in_place(make: Callable[..., Path
                 assert stream.seekable()
                 assert stream.read(3) == contents.get(entry.name, ROWS)[:3]
     assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(SeldioError, match="closed"):
-        source.entries[0].read()
 
 
 @pytest.mark.parametrize(("module", "suffix"), [(gzip, ".gz"), (bz2, ".bz2"), (lzma, ".XZ")])
@@ -371,14 +369,6 @@ def forged() -> bytes:
     return tarfile.TarInfo("z").tobuf() * 2 + bytes(header) + bytes(1024)
 
 
-def pax_tar(path: Path, header: bytes) -> None:
-    """A tar of an empty file behind an extended header."""
-    extended = tarfile.TarInfo("pax")
-    extended.type, extended.size = tarfile.XHDTYPE, len(header)
-    head = extended.tobuf(tarfile.USTAR_FORMAT) + header + bytes(-len(header) % 512)
-    path.write_bytes(head + tarfile.TarInfo("b.csv").tobuf() + bytes(1024))
-
-
 #: How a source is made, and what is found in it.
 FOUND: dict[str, tuple[Callable[[Path], object], set[str]]] = {
     "zip: NUL in a name": (lambda path: path.write_bytes(make_zip(path, ("b.csv_.exe", ROWS)).read_bytes().replace(b"v_", b"v\0")), {"SAF101"}),
@@ -389,10 +379,6 @@ FOUND: dict[str, tuple[Callable[[Path], object], set[str]]] = {
     "tar: a device": (lambda path: make_tar(path, (tar_info("zero", type=tarfile.CHRTYPE), b""), ("b.csv", ROWS)), {"SAF103"}),
     "tar: a pipe": (lambda path: make_tar(path, (tar_info("zero", **PIPE), b""), ("b.csv", ROWS)), {"SAF103"}),
     "zip: a socket": (lambda path: make_zip(path, (zip_info("zero", stat.S_IFSOCK | 0o644), b""), ("b.csv", ROWS)), {"SAF103"}),
-    "tar: a long header": (lambda path: make_tar(path, (tar_info("x.csv", pax_headers={"comment": "x" * 2**21}), ROWS)), {"SAF105"}),
-    "tar: a number of a million digits": (lambda path: pax_tar(path, b"1000010 a=" + b"1" * 999_999 + b"\n"), {"SAF105"}),  # CVE-2024-6232
-    "tar: one key again and again": (lambda path: pax_tar(path, b"6 aaa\n" * 170_000 + b"="), {"SAF107"}),
-    "tar: overlapping records": (lambda path: pax_tar(path, b"8 a=" * 250_000), {"SAF107"}),
     "zip: a lie about the size": (lambda path: path.write_bytes(make_zip(path, ("x.csv", bytes(2**20))).read_bytes().replace((2**20).to_bytes(4, "little"), bytes([10, 0, 0, 0]))), {"SAF107"}),
     "zip: cut short": (two(make_zip, lambda data: data[:-30]), {"SAF107"}),
     "zip: a wrong byte": (two(make_zip, flip), {"SAF107"}),

@@ -29,7 +29,7 @@ from seldio.conversion.inputs import label_parts, raising_unknown, strict
 from seldio.conversion.labels import convert_source, see_names
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, input_at, open_source, write_bytes
-from seldio.files.archives import Memory, open_packed, zipped
+from seldio.files.archives import open_packed, zipped
 from seldio.files.names import media_type, plain_stem, suffix_of
 from seldio.findings import Finding, Report, Severity, raise_errors
 from seldio.formats import LabelFormat, get
@@ -360,7 +360,8 @@ def _checked(
 ) -> Report:
     """Validate the zip; report findings in copied files at the path that they were copied from."""
     opened: list[Finding] = []
-    with open_packed(_entry(out, whole), "file", Memory(whole), opened.append, DEFAULTS) as source:
+    packed = _entry(out, whole)
+    with open_packed(packed, "file", packed.open, opened.append, DEFAULTS) as source:
         report = examine(source, format=format, reference=expected, rows=False).report
     findings = (*opened, *report.findings)
     moved = Report(files=report.files)

@@ -60,11 +60,7 @@ class Dataset:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the archive that it may be in."""
-        self.index.source.close()
+        """Close nothing: each file is opened when it is read."""
 
     def __repr__(self) -> str:
         path = self.index.source.path

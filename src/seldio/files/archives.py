@@ -20,7 +20,7 @@ import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -55,12 +55,7 @@ _Unpacker = Callable[..., Any]  # ``open`` of gzip, bz2 and lzma
 _WHOLE = (".csv", ".eval")
 _TARS = 2**26  # bytes that a compressed tar may have in any case
 _SPOOL = 2**26  # bytes of an inflated tar that are kept in memory
-_ZIP_HEADERS, _TAR_HEADER = 2**25, 2**20  # most bytes of headers: parsed, they take many times that in memory
-#: What extended headers of a tar may cost to parse, in bytes: in all, for each member, and beside its bytes a record.
-_EXTENDED, _EXTENDED_MEMBER, _RECORD = 2**24, 2**11, 2**6
-_GLOBAL = 256  # most global records
 _ZSTANDARD = 93  # method of a zip's member
-_DIGITS = re.compile(rb"\d{100}")
 _GZIP = b"\x1f\x8b"
 _UNPACKERS: tuple[tuple[bytes, _Unpacker], ...] = (
     (_GZIP, gzip.open),
@@ -79,99 +74,60 @@ _TAR_MODES = {
 
 # --- the bytes of archives -----------------------------------------------------------------------------
 
-
-class Packed:
-    """An opened archive, or one that is opened when it is first read. It can be pickled."""
-
-    closed = False
-
-    def stream(self) -> IO[bytes]:
-        """Return its bytes, seekable, with a position of their own."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Let nothing more be read."""
-        self.closed = True
+#: Returns a seekable stream of the bytes of an archive, with a position of its own. It can be pickled.
+Packed = Callable[[], IO[bytes]]
 
 
-class Memory(Packed):
-    """An archive in memory, as it came from standard input."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-
-    def stream(self) -> IO[bytes]:
-        """See :class:`Packed`."""
-        return io.BytesIO(self._data)
-
-
-class OnDisk(Packed):
-    """An archive on disk. What was opened stays readable here and in forks, whatever takes its place."""
+class OnDisk:
+    """An archive on disk, which each stream opens anew."""
 
     def __init__(self, real: str, path: str) -> None:
         self._real, self._path = real, path
-        self._handle: Handle | None = Handle(*open_regular(real, path))
-        self._stamp = self._handle.stamp
+        self._stamp = Handle(*open_regular(real, path)).stamp
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_handle": None}
-
-    def stream(self) -> IO[bytes]:
-        """See :class:`Packed`."""
-        if self._handle is None:
-            handle = Handle(*open_regular(self._real, self._path))
-            if handle.stamp != self._stamp:
-                raise SeldioError(f"{printable(self._path)} has changed since it was opened: open the dataset again")
-            self._handle = handle
-        return self._handle.stream()
-
-    def close(self) -> None:
-        """See :class:`Packed`."""
-        self.closed = True
-        if self._handle is not None:
-            self._handle.close()
+    def __call__(self) -> IO[bytes]:
+        """Return a stream of it; raise SeldioError where another archive has taken its place."""
+        handle = Handle(*open_regular(self._real, self._path))
+        if handle.stamp != self._stamp:
+            raise SeldioError(f"{printable(self._path)} has changed since it was opened: open the dataset again")
+        return handle.stream()
 
 
-class Inflated(Packed):
+class Inflated:
     """A compressed tar, inflated once in each process: jumping about in it would inflate it again for each member.
 
     It lies in memory or, if it is large, in a nameless temporary file.
     """
 
     def __init__(self, packed: Packed, unpack: Callable[[IO[bytes]], Any], cap: int, path: str) -> None:
-        self._packed, self._unpack, self._cap, self._path = packed, unpack, cap, path
+        self._given = packed, unpack, cap, path
         self._lock = threading.Lock()
-        self._inflated: Memory | Handle | None = None
+        self._stream: Packed | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Inflated, (self._packed, self._unpack, self._cap, self._path), {"closed": self.closed}
+        return Inflated, self._given
 
-    def stream(self) -> IO[bytes]:
-        """See :class:`Packed`."""
+    def __call__(self) -> IO[bytes]:
+        """Return a stream of the tar."""
         with self._lock:
-            if self._inflated is None:
-                self._inflated = self._inflate()
-        return self._inflated.stream()
+            if self._stream is None:
+                self._stream = self._inflate(*self._given)
+        return self._stream()
 
-    def _inflate(self) -> Memory | Handle:
+    @staticmethod
+    def _inflate(packed: Packed, unpack: Callable[[IO[bytes]], Any], cap: int, path: str) -> Packed:
         with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
-            with self._packed.stream() as stream, self._unpack(stream) as opened:
+            with packed() as stream, unpack(stream) as opened:
                 while chunk := opened.read(CHUNK):
                     spool.write(chunk)
-                    if spool.tell() > self._cap:
-                        raise InvalidData(problem("SAF105", self._path, f"Unpacks to more than {self._cap:,} bytes"))
+                    if spool.tell() > cap:
+                        raise InvalidData(problem("SAF105", path, f"Unpacks to more than {cap:,} bytes"))
             size = spool.tell()
             if size <= _SPOOL:
                 spool.seek(0)
-                return Memory(spool.read())
+                return partial(io.BytesIO, spool.read())
             spool.flush()
-            return Handle(os.dup(spool.fileno()), size)
-
-    def close(self) -> None:
-        """See :class:`Packed`."""
-        self.closed = True
-        if self._inflated is not None:
-            self._inflated.close()
+            return Handle(os.dup(spool.fileno()), size).stream
 
 
 # --- what is in them -------------------------------------------------------------------------------------
@@ -180,32 +136,25 @@ class Inflated(Packed):
 def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Limits) -> Source:
     """Return the source that *packed* turns out to be; *plain* is its only entry if it is not an archive."""
     path = plain.path
-    with ExitStack() as stack:
-        stack.enter_context(closing(packed))
-        with guard(path), packed.stream() as stream:
-            archive, unpack = _recognised(stream)
-        if archive == "file" or (archive == "zip" and plain.name.lower().endswith(_WHOLE)):
-            return Source(path, kind, (plain,) if kind == "stdin" else checked([plain], sink))
-        if unpack and archive == "gzip":
-            name = re.sub(r"\.(gz|bz2|xz)$", "", plain.name, flags=re.IGNORECASE)
-            cap = limits.unpacked(plain.size, limits.file_bytes)
-            single = Entry(path, name, -1, cap, None, partial(_single, packed, unpack), packed)
-            return Source(path, archive, (single,), stack.pop_all())
-        if archive == "zip":
-            members = _Zip(packed, path).members()
-        else:
-            if unpack:
-                cap = max(limits.unpacked(plain.size, limits.total_bytes), min(_TARS, limits.total_bytes))
-                packed = Inflated(packed, unpack, cap, path)
-                stack.enter_context(closing(packed))
-            members = tar_members(packed, path)
-        readable = collected(members, path, sink, limits)
-        entries = checked(admitted(readable, path, packed, sink, limits), sink)
-        dotted = [entry.name for entry in entries if entry.name.rpartition("/")[2].count(".") > 1]
-        if archive == "tar" and dotted:
-            names = f"{plural(len(dotted), 'name')} ({listed(dotted)})"
-            sink(problem("SAF111", path, f"More than one dot in {names}"))
-        return Source(path, archive, entries, stack.pop_all())
+    with guard(path), packed() as stream:
+        archive, unpack = _recognised(stream)
+    if archive == "file" or (archive == "zip" and plain.name.lower().endswith(_WHOLE)):
+        return Source(path, kind, (plain,) if kind == "stdin" else checked([plain], sink))
+    if unpack and archive == "gzip":
+        name = re.sub(r"\.(gz|bz2|xz)$", "", plain.name, flags=re.IGNORECASE)
+        cap = limits.unpacked(plain.size, limits.file_bytes)
+        return Source(path, archive, (Entry(path, name, -1, cap, None, partial(_single, packed, unpack)),))
+    if unpack:
+        cap = max(limits.unpacked(plain.size, limits.total_bytes), min(_TARS, limits.total_bytes))
+        packed = Inflated(packed, unpack, cap, path)
+    members = _Zip(packed).members() if archive == "zip" else tar_members(packed)
+    readable = collected(members, path, sink, limits)
+    entries = checked(admitted(readable, path, sink, limits), sink)
+    dotted = [entry.name for entry in entries if entry.name.rpartition("/")[2].count(".") > 1]
+    if archive == "tar" and dotted:
+        names = f"{plural(len(dotted), 'name')} ({listed(dotted)})"
+        sink(problem("SAF111", path, f"More than one dot in {names}"))
+    return Source(path, archive, entries)
 
 
 def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpacker | None]:
@@ -225,7 +174,7 @@ def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpacker | None]:
 
 
 def _single(packed: Packed, unpack: _Unpacker) -> Any:
-    opened = unpack(packed.stream())
+    opened = unpack(packed())
     if any(re.match(magic, opened.peek(10)) for magic, _ in _UNPACKERS):
         raise ValueError("compressed twice")
     return opened
@@ -291,36 +240,22 @@ class Member:
         return "/".join(part for part in self.raw.split("/") if part not in ("", "."))
 
 
-class _Bounded:
-    """A stream for zipfile and tarfile that hands out no headers long enough to fill the memory."""
-
-    def __init__(self, stream: IO[bytes], path: str, most: int) -> None:
-        self._stream, self._path, self._most = stream, path, most
-        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(min(size, self._most + 1) if size >= 0 else self._most + 1)
-        if len(data) > self._most:
-            raise InvalidData(problem("SAF105", self._path, f"Has headers of more than {self._most:,} bytes"))
-        return data
-
-
 class _Zip:
-    """A zip, whose directory each process reads once."""
+    """A zip, whose directory each process reads once: forks would share the position of its file."""
 
-    def __init__(self, packed: Packed, path: str) -> None:
-        self._packed, self._path = packed, path
+    def __init__(self, packed: Packed) -> None:
+        self._packed = packed
         self._archive: zipfile.ZipFile | None = None
+        self._process = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_archive": None}
 
     @property
     def archive(self) -> zipfile.ZipFile:
-        """It, opened."""
-        if self._archive is None:
-            bounded: Any = _Bounded(self._packed.stream(), self._path, _ZIP_HEADERS)
-            self._archive = zipfile.ZipFile(bounded)
+        """The opened archive of this process."""
+        if self._archive is None or self._process != os.getpid():
+            self._archive, self._process = zipfile.ZipFile(self._packed()), os.getpid()
         return self._archive
 
     def start(self, info: zipfile.ZipInfo) -> IO[bytes]:
@@ -329,7 +264,7 @@ class _Zip:
             return self.archive.open(info)
         import pyarrow as pa
 
-        stream = self._packed.stream()
+        stream = self._packed()
         stream.seek(info.header_offset)
         magic, name, extra = struct.unpack("<4s22xHH", stream.read(30))
         if magic != b"PK\x03\x04":
@@ -343,7 +278,7 @@ class _Zip:
 
     def members(self) -> Iterator[Member]:
         """Yield its members, as its directory lists them."""
-        with self._packed.stream() as stream:
+        with self._packed() as stream:
             whole = stream.seek(0, io.SEEK_END)
         for info in self.archive.infolist():
             name = info.orig_filename
@@ -359,15 +294,14 @@ class _Zip:
 
 def open_bytes(data: bytes, path: str, name: str, sink: Sink, limits: Limits) -> Source:
     """Return the source that *data* in memory, called *name*, turns out to be, as :func:`open_packed` does."""
-    packed = Memory(data)
-    plain = Entry(path, name, len(data), limits.file_bytes, None, packed.stream)
-    return open_packed(plain, "stdin", packed, sink, limits)
+    packed = partial(io.BytesIO, data)
+    return open_packed(Entry(path, name, len(data), limits.file_bytes, None, packed), "stdin", packed, sink, limits)
 
 
-def tar_members(packed: Packed, path: str) -> Iterator[Member]:
+def tar_members(packed: Packed) -> Iterator[Member]:
     """Yield the members of a tar, as its headers come."""
-    body = packed.stream()
-    archive = _Tar(_Bounded(body, path, _TAR_HEADER), path)
+    body = packed()
+    archive = tarfile.TarFile(fileobj=body, encoding="utf-8", errors="surrogateescape")
     last = -1
     while info := archive.next():
         if info.offset <= last or info.size < 0:  # tarfile would go round for ever (CVE-2025-8194)
@@ -379,7 +313,6 @@ def tar_members(packed: Packed, path: str) -> Iterator[Member]:
         at = info.offset_data if not info.issparse() and not isinstance(packed, Inflated) else None
         packed_size = sum(size for _, size in sparse) if info.issparse() else info.size
         yield Member(info.name, mode, info.size, packed_size, info.offset, start, at=at)
-        archive.afford += _EXTENDED_MEMBER
     body.seek(archive.offset)  # tarfile takes a damaged header for the end
     if body.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise tarfile.ReadError("no end mark")
@@ -387,42 +320,9 @@ def tar_members(packed: Packed, path: str) -> Iterator[Member]:
 
 def _tar_member(packed: Packed, at: int, size: int, sparse: Sequence[tuple[int, int]] | None) -> IO[bytes]:
     """Return a stream of a member, which may have holes."""
-    archive: Any = SimpleNamespace(fileobj=packed.stream())
+    archive: Any = SimpleNamespace(fileobj=packed())
     member: Any = SimpleNamespace(offset_data=at, size=size, name="", sparse=sparse)
     return tarfile.ExFileObject(archive, member)
-
-
-class _Tar(tarfile.TarFile):
-    """A tar whose extended headers take no longer to parse than their number of bytes and members allows."""
-
-    def __init__(self, stream: Any, path: str) -> None:
-        self.path, self.afford = path, _EXTENDED
-        super().__init__(fileobj=stream, encoding="utf-8", errors="surrogateescape", tarinfo=_TarHeader)
-
-    def check(self, header: bytes, everywhere: bool) -> None:
-        """See that an extended header is one, before tarfile searches it again and again (CVE-2024-6232)."""
-        place = records = 0
-        while place < len(header) and header[place]:
-            length, space, _ = header[place : place + 9].partition(b" ")
-            end = place + int(length)
-            equals = header.find(b"=", place, end)
-            if not space or equals < 0 or header[end - 1 : end] != b"\n":
-                raise tarfile.ReadError("bad extended header")
-            place, records = end, records + 1
-        self.afford -= len(header) + records * _RECORD
-        many = everywhere and len(self.pax_headers) + records > _GLOBAL
-        if many or self.afford < 0 or _DIGITS.search(header):
-            raise InvalidData(problem("SAF105", self.path, "Has too many or too long extended headers"))
-
-
-class _TarHeader(tarfile.TarInfo):
-    """A header of a :class:`_Tar`."""
-
-    def _proc_pax(self, archive: Any) -> Any:
-        here = archive.fileobj.tell()
-        archive.check(archive.fileobj.read(self.size), self.type == tarfile.XGLTYPE)
-        archive.fileobj.seek(here)
-        return super()._proc_pax(archive)  # type: ignore[misc]
 
 
 def collected(members: Iterable[Member], path: str, sink: Sink, limits: Limits) -> list[Member]:
@@ -439,7 +339,7 @@ def collected(members: Iterable[Member], path: str, sink: Sink, limits: Limits) 
     return readable
 
 
-def admitted(members: Sequence[Member], path: str, owner: Packed | None, sink: Sink, limits: Limits) -> Iterator[Entry]:
+def admitted(members: Sequence[Member], path: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
     """Yield the members that are safe to read, under names that are; a finding for each of the others."""
     links = {member.name for member in members if stat.S_ISLNK(member.mode)}
     first: dict[str, Member] = {}
@@ -460,7 +360,7 @@ def admitted(members: Sequence[Member], path: str, owner: Packed | None, sink: S
         else:
             left -= 0 if plain else max(member.size, 0)
             first[name] = member
-            yield Entry(f"{path}!/{name}", name, member.size, cap, None, member.start, owner)
+            yield Entry(f"{path}!/{name}", name, member.size, cap, None, member.start)
 
 
 def safe(name: str, path: str, sink: Sink, limits: Limits) -> bool:

@@ -1,10 +1,8 @@
 """Sources and their entries, which are read one by one, within limits; and what is wrong with files (``SAF1xx``).
 
-A regular file is opened once, never through a link, and what was opened is what is checked. An archive is read by
-threads and processes independently of each other: a stream has one position, forked processes share that of a file,
-and threads that of any stream, so that each would read at the place to which another one has just moved. So everything
-that reads an archive takes a stream of its own, whose position is kept in Python; a process into which the archive was
-pickled opens the file for itself.
+A regular file is opened once, never through a link, and what was opened is what is checked. Archives are read by
+threads and processes independently of each other: each stream has a position of its own, kept in Python where several
+share a descriptor.
 """
 
 from __future__ import annotations
@@ -24,20 +22,17 @@ import weakref
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, cast
+from typing import Any, BinaryIO, Literal, Self, cast
 
 from seldio.errors import InvalidData, SeldioError
 from seldio.findings import Finding, Sink
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, hides, listed, printable
-
-if TYPE_CHECKING:
-    from seldio.files.archives import Packed
 
 Kind = Literal["file", "folder", "zip", "tar", "gzip", "stdin"]
 #: Bytes read at once.
@@ -273,7 +268,6 @@ class Entry:
     #: the real file on disk, links resolved; None in archives and standard input
     real: str | None = field(default=None, repr=False)
     _start: Callable[[], Any] = field(default=io.BytesIO, repr=False)
-    _owner: Packed | None = field(default=None, repr=False)
 
     @property
     def on_disk(self) -> bool:
@@ -289,7 +283,7 @@ class Entry:
         """
         if self.real is None:
             unpacked = io.BytesIO()
-            with guard(self.path), self._started() as stream:
+            with guard(self.path), self._start() as stream:
                 while chunk := stream.read(CHUNK):  # counted here, whatever the headers say
                     unpacked.write(chunk)
                     if unpacked.tell() > self._cap:
@@ -307,15 +301,9 @@ class Entry:
             raise InvalidData(problem("SAF105", self.path, f"Holds more than {self._cap:,} bytes"))
         return data
 
-    def _started(self) -> Any:
-        """Return a stream of what is in an archive or in memory."""
-        if self._owner is not None and self._owner.closed:
-            raise SeldioError(f"{printable(self.path)} belongs to a source that has been closed")
-        return self._start()
-
     def head(self, count: int) -> bytes:
         """Return the first *count* bytes, or all if there are no more; raises what :meth:`read` raises."""
-        with guard(self.path), self.open() if self.real is not None else self._started() as stream:
+        with guard(self.path), self.open() if self.real is not None else self._start() as stream:
             return bytes(stream.read(count))
 
     def open(self) -> BinaryIO:
@@ -354,7 +342,6 @@ class Source:
     path: str  # the source as the user named it
     kind: Kind  # *tar* may be compressed; *gzip* is one file packed by gzip, bzip2 or xz
     entries: tuple[Entry, ...]  # sorted by name, by code point (which is the byte order of UTF-8) in every locale
-    _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
     exported: bool = False  # whether it is an export, and *entries* are the files that it was made from
     #: of a source with only some of its files, all of them
     every: tuple[Entry, ...] = ()
@@ -381,17 +368,13 @@ class Source:
 
     def restricted(self, entries: Iterable[Entry]) -> Source:
         """Return the same source with only these of its files."""
-        return Source(self.path, self.kind, tuple(entries), self._stack, self.exported, self.every or self.entries)
+        return Source(self.path, self.kind, tuple(entries), self.exported, self.every or self.entries)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the archive; its entries can no longer be read."""
-        self._stack.close()
+        """Nothing stays open: each entry is opened when it is read."""
 
 
 # --- names -----------------------------------------------------------------------------------------------

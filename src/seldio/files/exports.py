@@ -211,14 +211,14 @@ def _originals(entry: Entry, written: Mapping[str, ExportFile], sink: Sink, limi
             except (pa.ArrowException, TypeError, MemoryError) as error:
                 raise ValueError(str(error) or type(error).__name__) from error
     distinct = {(member.name, member.size): member for member in reversed(members)}
-    return list(admitted(list(distinct.values())[::-1], entry.path, None, sink, limits))
+    return list(admitted(list(distinct.values())[::-1], entry.path, sink, limits))
 
 
 def _tar_files(entry: Entry, stream: BinaryIO, sink: Sink, limits: Limits) -> list[Member]:
     """Return the files of all samples in a tar, under the names that they had."""
     real = str(entry.real)
     names: dict[str, str] = {}
-    members = collected(tar_members(OnDisk(real, entry.path), entry.path), entry.path, sink, limits)
+    members = collected(tar_members(OnDisk(real, entry.path)), entry.path, sink, limits)
     for member in members:
         key, _, kind = member.name.partition(".")
         if kind == "json" and member.at is not None and member.size <= _RECORD:

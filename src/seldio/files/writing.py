@@ -110,7 +110,7 @@ def atomic_write(path: Place, below: Place | None = None) -> Iterator[BinaryIO]:
     """
     shown = os.fspath(path)
     target = os.path.realpath(shown) if below is None else shown
-    folder = os.path.dirname(target)
+    folder = os.path.dirname(target) or "."
     if below is not None:
         make_folder(folder, below)
     elif not os.path.isdir(folder):
@@ -168,7 +168,7 @@ def many_files() -> Iterator[None]:
         for temporary, target in files:
             with _naming(target):
                 os.replace(temporary, target)
-        for folder in dict.fromkeys(os.path.dirname(target) for _, target in files):
+        for folder in dict.fromkeys(os.path.dirname(target) or "." for _, target in files):
             with _naming(folder):
                 _sync(folder)
     except BaseException:
@@ -205,7 +205,7 @@ def check_tree(path: Place) -> None:
         UsageError: there is a link.
     """
     top = os.fspath(path)
-    in_the_way(top, os.path.dirname(top))
+    in_the_way(top, os.path.dirname(top) or ".")
     for folder, folders, files in os.walk(top):
         for name in (*folders, *files):
             in_the_way(os.path.join(folder, name), folder)
@@ -231,7 +231,7 @@ def move(path: Place, target: Place) -> None:
 
 def link(path: Place, target: Place, below: Place) -> None:
     """Make *target* a link to the file at *path*, or a copy of it where the system makes no links."""
-    make_folder(os.path.dirname(os.fspath(target)), below)
+    make_folder(os.path.dirname(os.fspath(target)) or ".", below)
     with _naming(os.fspath(target)):
         try:
             os.symlink(os.path.abspath(path), target)
@@ -246,10 +246,10 @@ def _unlink(path: str) -> None:
 
 def _sync(path: str) -> None:
     """Let the disk keep what is in a file, or the names in a folder."""
-    is_folder = os.path.isdir(path or ".")
+    is_folder = os.path.isdir(path)
     if os.name == "nt" and is_folder:
         return
-    handle = os.open(path or ".", os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError as error:
