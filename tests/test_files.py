@@ -305,10 +305,7 @@ def test_saf105_large_files_and_folders(tmp_path: Path) -> None:
     assert found[0].path == f"{tmp_path}/a.csv"
     with open_source(tmp_path, raise_errors, Limits(file_bytes=10)) as source, source.entries[0].open() as stream:
         assert len(stream.read()) == 11  # a stream fills no memory
-    contents, found = read(tmp_path, Limits(files=1))
-    assert (list(contents), codes(found)) == (["a.csv"], ["SAF105"])
     assert read(tmp_path, Limits(members=1))[1] == [], "that is for archives, which may unpack to anything"
-    assert DEFAULTS.files > 10 * DEFAULTS.members
     assert codes(read(tmp_path, Limits(name_chars=3))[1]) == ["SAF105"] * 2
 
 

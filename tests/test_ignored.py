@@ -65,10 +65,9 @@ def test_a_fault_in_a_packed_file_has_its_line(packed: Path) -> None:
     [
         (gzip.compress(bytes(3 << 20)), "SAF105"),  # a bomb: more than 200 times as large
         (gzip.compress(ROWS.encode())[:-6], "SAF107"),
-        (gzip.compress(bytes(1 << 19)) + gzip.compress(ROWS.encode()), "SAF105"),  # more than its end declares
         (gzip.compress(bz2.compress(ROWS.encode())), "SAF107"),
     ],
-    ids=["bomb", "cut", "longer than declared", "packed twice"],  # the bytes hold the time
+    ids=["bomb", "cut", "packed twice"],  # the bytes hold the time
 )
 def test_packed_files_are_bounded(packed: Path, data: bytes, code: str) -> None:
     path = packed / f"{CLIPS[0]}.csv.gz"

@@ -127,11 +127,11 @@ class Handle:
 
     def __init__(self, number: int, size: int) -> None:
         self.number, self.size = number, size
-        self.close = weakref.finalize(self, os.close, number)
+        weakref.finalize(self, os.close, number)
 
     def stream(self, base: int = 0) -> io.BufferedReader:
         """Return the whole file, or as many bytes from *base* on, with a position of its own."""
-        return io.BufferedReader(_Window(self, base, self.size, alone=False), CHUNK)
+        return io.BufferedReader(_Window(self, base, self.size), CHUNK)
 
     @property
     def stamp(self) -> tuple[int, int]:
@@ -142,10 +142,10 @@ class Handle:
 class _Window(io.RawIOBase):
     """A stream of bytes of a file that never moves the position which other streams of the descriptor share."""
 
-    def __init__(self, handle: Handle, base: int, size: int, *, alone: bool) -> None:
+    def __init__(self, handle: Handle, base: int, size: int) -> None:
         super().__init__()
         self.base = base
-        self._handle, self._size, self._alone, self._place = handle, size, alone, 0
+        self._handle, self._size, self._place = handle, size, 0
 
     def readable(self) -> bool:
         return True
@@ -154,7 +154,7 @@ class _Window(io.RawIOBase):
         return True
 
     def fileno(self) -> int:
-        return self._handle.number if self._alone else super().fileno()
+        return self._handle.number
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
         start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
@@ -176,11 +176,6 @@ class _Window(io.RawIOBase):
             view[:count] = data
         self._place += count
         return count
-
-    def close(self) -> None:
-        if self._alone:
-            self._handle.close()
-        super().close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +202,7 @@ class Stretch(Inside):
         if whole < self.at + self.size:
             os.close(handle)
             raise EOFError("it has become shorter")
-        return io.BufferedReader(_Window(Handle(handle, whole), self.at, self.size, alone=True))
+        return io.BufferedReader(_Window(Handle(handle, whole), self.at, self.size))
 
 
 def inside(stream: BinaryIO) -> int:
@@ -238,7 +233,6 @@ class Limits:
     file_bytes: int = 256 * 2**20  # one file, or one member of an archive, read as a whole
     lines_bytes: int = 4 * 2**30  # the same for JSON Lines on disk: the questions of a whole dataset are one such file
     members: int = 200_000  # members of one archive, or files of one folder that links to folders lead to
-    files: int = 5_000_000  # files of one folder
     total_bytes: int = 4 * 2**30  # all members of one archive together, unpacked
     ratio: int = 200  # unpacked to packed size, of what unpacks to more than 1 MiB (a compressed tar: 64 MiB)
     name_chars: int = 1024  # a name with its folders

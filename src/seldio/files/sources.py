@@ -153,7 +153,7 @@ def open_stream(stream: Any, path: str, sink: Sink, limits: Limits = DEFAULTS, n
 
 def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
     shown = "" if root in (".", "./") else root.rstrip("/" + os.sep) + "/"
-    count, linked, todo = 0, 0, [("", top, frozenset([top]), False)]
+    linked, todo = 0, [("", top, frozenset([top]), False)]
     while todo:
         prefix, folder, above, by_link = todo.pop()
         try:
@@ -181,14 +181,10 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
                 todo.append((name + "/", real, above | {real}, by_link or item.is_symlink()))
             elif mode and not stat.S_ISREG(mode):
                 sink(special(path, mode))
-            elif mode and count == limits.files:
-                sink(problem("SAF105", root, f"Holds more than {count:,} files"))
-                return
             elif mode and by_link and linked == limits.members:  # folders that link to folders can multiply
                 sink(problem("SAF105", root, f"Holds more than {linked:,} files in linked folders"))
                 return
             elif mode:
-                count += 1
                 linked += by_link
                 yield Entry(path, name, size, limits.plain(name), real)
 
