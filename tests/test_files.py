@@ -306,7 +306,6 @@ def test_saf105_large_files_and_folders(tmp_path: Path) -> None:
     with open_source(tmp_path, raise_errors, Limits(file_bytes=10)) as source, source.entries[0].open() as stream:
         assert len(stream.read()) == 11  # a stream fills no memory
     assert read(tmp_path, Limits(members=1))[1] == [], "that is for archives, which may unpack to anything"
-    assert codes(read(tmp_path, Limits(name_chars=3))[1]) == ["SAF105"] * 2
 
 
 @pytest.mark.parametrize("make", [make_zip, make_tar])
@@ -317,7 +316,6 @@ def test_saf105_large_archives(make, tmp_path: Path) -> None:
         contents, found = read(path, limits)
         assert (contents, codes(found)) == (dict(members[:3]), ["SAF105"])
     assert codes(read(path, Limits(file_bytes=5))[1]) == ["SAF105"] * 5
-    assert codes(read(path, Limits(name_chars=4))[1]) == ["SAF105"] * 5
 
 
 HARMLESS = [
@@ -435,7 +433,7 @@ VALIDATED: list[tuple[Callable[[Path], object], set[str]]] = [
     (lambda path: make_zip(path, ("../../mix001.csv", ROWS)), {"SAF101"}),
     (lambda path: make_tar(path, (tar_info("a", **LINK), b""), ("a/mix001.csv", ROWS)), {"SAF102"}),
     (lambda path: (path.mkdir(), (path / "mix001.csv").write_bytes(ROWS), os.mkfifo(path / "mix002.csv")), {"SAF103"}),
-    (lambda path: make_zip(path, ("a" * 1100 + ".csv", ROWS)), {"SAF105"}),
+    (lambda path: make_zip(path, ("a.csv", bytes(3 * 2**20))), {"SAF105"}),
     (lambda path: path.write_bytes(make_tar(path, ("mix001.csv", ROWS)).read_bytes()[:819]), {"SAF107"}),
     (link_beside("../outside.csv"), {"SAF108"}),
     (named("mix001.csv", "Mix001.csv"), {"SAF109"}),
@@ -509,16 +507,6 @@ def test_saf108_links_in_a_folder(tmp_path: Path) -> None:
     refused = {finding.path.removeprefix(f"{root}/") for finding in found}
     loops = {"loop", "dirloop", "sub/up", "good/up"}
     assert refused == loops | {"dangling.csv", "through.csv", "escape.csv", "escape", "absolute.csv", "chain.csv"}
-
-
-def test_links_that_multiply_are_bounded(tmp_path: Path) -> None:
-    for i in range(12):
-        (tmp_path / f"{i:02}").mkdir()
-        (tmp_path / f"{i:02}" / "f.csv").touch()
-        if i:
-            for name in "ab":
-                (tmp_path / f"{i - 1:02}" / name).symlink_to(f"../{i:02}")
-    assert codes(read(tmp_path, Limits(members=500))[1]) == ["SAF105"]
 
 
 def test_saf108_links_named_by_the_user(tmp_path: Path) -> None:

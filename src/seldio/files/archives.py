@@ -340,7 +340,7 @@ def admitted(members: Sequence[Member], path: str, sink: Sink, limits: Limits) -
             sink(finding)
         elif stat.S_ISDIR(member.mode) or any(hidden(part) for part in name.split("/")):
             continue
-        elif finding := _flawed(member, place, first.get(name), max(cap, member.size) if plain else cap, limits):
+        elif finding := _flawed(member, place, first.get(name), max(cap, member.size) if plain else cap):
             sink(finding)
         elif member.size > left and not plain:
             sink(problem("SAF105", place, f"Brings the archive to over {limits.total_bytes:,} bytes unpacked"))
@@ -351,10 +351,10 @@ def admitted(members: Sequence[Member], path: str, sink: Sink, limits: Limits) -
             yield Entry(f"{path}!/{name}", name, member.size, cap, None, member.start)
 
 
-def safe(name: str, path: str, sink: Sink, limits: Limits) -> bool:
+def safe(name: str, path: str, sink: Sink) -> bool:
     """Return whether a file may have the *name* that is told of it elsewhere; a finding about *path* if it may not."""
     member = Member(name, 0, 0, 0, 0, io.BytesIO)
-    finding = _unsafe(member, path, set()) or _flawed(member, path, None, 0, limits)
+    finding = _unsafe(member, path, set())
     if finding:
         sink(finding)
     return finding is None and member.name == name and not any(map(hidden, name.split("/")))
@@ -377,14 +377,12 @@ def _unsafe(member: Member, place: str, links: set[str]) -> Finding | None:
     return None
 
 
-def _flawed(member: Member, place: str, first: Member | None, cap: int, limits: Limits) -> Finding | None:
+def _flawed(member: Member, place: str, first: Member | None, cap: int) -> Finding | None:
     if first:
         both = " and ".join(f"{plural(m.size, 'byte')} at offset {m.offset:,}" for m in (first, member))
         return problem("SAF104", place, f"Appears twice ({both})")
     if member.locked:
         return problem("SAF107", place, "Encrypted")
-    if len(member.name) > limits.name_chars:
-        return problem("SAF105", place, f"The name has {len(member.name):,} characters")
     if member.size > cap:
         return problem("SAF105", place, f"Unpacks to {member.size:,} bytes, from {member.packed:,} compressed")
     return None

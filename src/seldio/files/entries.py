@@ -232,10 +232,9 @@ class Limits:
 
     file_bytes: int = 256 * 2**20  # one file, or one member of an archive, read as a whole
     lines_bytes: int = 4 * 2**30  # the same for JSON Lines on disk: the questions of a whole dataset are one such file
-    members: int = 200_000  # members of one archive, or files of one folder that links to folders lead to
+    members: int = 200_000  # members of one archive
     total_bytes: int = 4 * 2**30  # all members of one archive together, unpacked
     ratio: int = 200  # unpacked to packed size, of what unpacks to more than 1 MiB (a compressed tar: 64 MiB)
-    name_chars: int = 1024  # a name with its folders
 
     def plain(self, name: str) -> int:
         """Return how large a file on disk may be, in bytes, to be read as a whole."""
@@ -284,14 +283,10 @@ class Entry:
                         raise InvalidData(problem("SAF105", self.path, f"Unpacks to over {self._cap:,} bytes"))
             return unpacked.getvalue()
         handle, size = open_regular(self.real, self.path)
-        with os.fdopen(handle, "rb") as stream:  # buffered: it reads on where the system stops at 2 GiB
-            try:
-                data: bytes = stream.read(min(size, self._cap) + 1)
-                while size < len(data) <= self._cap and (more := stream.read(len(data))):
-                    data += more  # it grows, or hides its size as /proc does
-            except OSError as error:
-                raise failure(self.path, error) from error
-        if len(data) > self._cap:
+        with guard(self.path), os.fdopen(handle, "rb") as stream:
+            # all that there is: it may grow, or hide its size as /proc does
+            data: bytes = stream.read() if size <= self._cap else b""
+        if max(size, len(data)) > self._cap:
             raise InvalidData(problem("SAF105", self.path, f"Holds more than {self._cap:,} bytes"))
         return data
 

@@ -197,7 +197,7 @@ def _originals(entry: Entry, written: Mapping[str, ExportFile], sink: Sink, limi
     if file is None:  # it was added later
         return [entry] if entry.name != MANIFEST else []
     if file.origin is not None:
-        return [replace(entry, name=file.origin)] if safe(file.origin, entry.path, sink, limits) else []
+        return [replace(entry, name=file.origin)] if safe(file.origin, entry.path, sink) else []
     if not entry.name.startswith(DATA):  # a table that was made from the others
         return []
     if entry.real is None:

@@ -153,9 +153,9 @@ def open_stream(stream: Any, path: str, sink: Sink, limits: Limits = DEFAULTS, n
 
 def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
     shown = "" if root in (".", "./") else root.rstrip("/" + os.sep) + "/"
-    linked, todo = 0, [("", top, frozenset([top]), False)]
+    todo = [("", top, frozenset([top]))]
     while todo:
-        prefix, folder, above, by_link = todo.pop()
+        prefix, folder, above = todo.pop()
         try:
             with os.scandir(folder) as listing:
                 items = sorted((item for item in listing if not hidden(item.name)), key=attrgetter("name"))
@@ -173,19 +173,13 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
                 if mode and not _inside(real, top):
                     sink(problem("SAF108", path, "The link points outside the folder"))
                     mode = 0
-            if len(name) > limits.name_chars:
-                sink(problem("SAF105", path, f"The name has {len(name):,} characters"))
-            elif stat.S_ISDIR(mode) and real in above:
+            if stat.S_ISDIR(mode) and real in above:
                 sink(problem("SAF108", path, "The link loops"))
             elif stat.S_ISDIR(mode):
-                todo.append((name + "/", real, above | {real}, by_link or item.is_symlink()))
+                todo.append((name + "/", real, above | {real}))
             elif mode and not stat.S_ISREG(mode):
                 sink(special(path, mode))
-            elif mode and by_link and linked == limits.members:  # folders that link to folders can multiply
-                sink(problem("SAF105", root, f"Holds more than {linked:,} files in linked folders"))
-                return
             elif mode:
-                linked += by_link
                 yield Entry(path, name, size, limits.plain(name), real)
 
 
