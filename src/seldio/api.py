@@ -217,7 +217,7 @@ def catalogue(path: Path, *, format: str | None = None) -> Catalogue:
         Groups of files (``.groups``; ``.of("labels")`` gives those of a kind) and a table of them (``.table()``).
         Kinds are labels, questions, predictions, recording, video, list (a table of words), description
         (``dataset.toml``), unreadable and other. ``.findings`` has what is wrong with an
-        archive and with files that could not be told. Files of archives can no longer be read.
+        archive and with files that could not be told.
 
     Raises:
         UsageError: the path or the format does not exist.
@@ -230,7 +230,6 @@ def catalogue(path: Path, *, format: str | None = None) -> Catalogue:
     with open_source(path, opened.append) as source:
         files = Catalogue(source, format)
         files.findings[:0] = opened
-        files.groups  # noqa: B018 - told while the source is open
         return files
 
 

@@ -43,7 +43,7 @@ from seldio.files import Entry, Source
 from seldio.files.names import media_type, without_suffix, written_suffix
 from seldio.files.sources import is_own, own_files
 from seldio.findings import Finding, Sink
-from seldio.formats import Format, LabelFormat, TextFile, named, stem_of
+from seldio.formats import Format, LabelFormat, TextFile, stem_of
 from seldio.progress import tracked
 from seldio.text import printable
 
@@ -126,8 +126,8 @@ class Catalogue:
             self.labels, self.lists = _by_format(look, wanted, take, datasets)
         #: One part for each format of questions and of predictions.
         self.questions = [
-            look.part((NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
-            for name, entries in look.questions.items()
+            look.part((NamedEntry(entry, entry.name, "") for entry in entries), format, named=chosen is not None)
+            for format, entries in look.questions.values()
         ]
 
     def parts(self, *, size: int = CUT, by_clip: bool = False) -> list[Part]:
@@ -232,7 +232,8 @@ class _Look:
     """The contents of files, and what they may be."""
 
     labels: list[tuple[Entry, TextFile]] = dataclasses.field(default_factory=list)  # or what may be some
-    questions: dict[str, list[Entry]] = dataclasses.field(default_factory=dict)  # and predictions, by format
+    #: files of questions and predictions, by the name of their format
+    questions: dict[str, tuple[Format, list[Entry]]] = dataclasses.field(default_factory=dict)
     held: dict[str, bytes] = dataclasses.field(default_factory=dict)  # the content of files, by path
     findings: list[Finding] = dataclasses.field(default_factory=list)  # about files that cannot be opened
 
@@ -248,10 +249,10 @@ class _Look:
             entries[file.path] = NamedEntry(entry, file.name, clip)
         return entries
 
-    def part(self, files: Iterable[TextFile | NamedEntry], layout: str | Format | None = None, **facts: Any) -> Part:
+    def part(self, files: Iterable[TextFile | NamedEntry], format: Format | None = None, **facts: Any) -> Part:
         """Return files of one format, with their content where it is held."""
         entries = [self.named[file.path] if isinstance(file, TextFile) else file for file in files]
-        return Part((), layout, **facts).of(entries, self.held)
+        return Part((), format, **facts).of(entries, self.held)
 
     @cached_property
     def detected(self) -> list[Alike]:
@@ -300,7 +301,7 @@ def _look_at(
         likely = likely or file.told
         asks = likely is not None and likely.holds != "events"
         if likely is not None and asks:
-            look.questions.setdefault(likely.name, []).append(entry)
+            look.questions.setdefault(likely.name, (likely, []))[1].append(entry)
         elif likely is not None or source.single or file.name.lower().endswith((".csv", PARQUET_SUFFIX)):
             look.labels.append((entry, file))
         if whole and (small or not asks or given is not None):
@@ -314,14 +315,12 @@ def _look_at(
 def _of_one_format(look: _Look, chosen: LabelFormat, datasets: OwnDatasets | None, sink: Sink) -> list[Part]:
     """Return all files as labels of the format that the user named; each table of many clips is a part of its own."""
     every = [file for _, file in look.labels]
-    names = (chosen.name, *chosen.aliases)
-    name = next((name for name in names if named(name, LabelFormat) == chosen), chosen)
     groups = [(chosen, [file]) for file in every] if chosen.role == "table" else [(chosen, every)] * bool(every)
     if every and (datasets or chosen.own):
         from seldio.formats.own_dataset import given
 
         groups = [group for format, files in groups for group in given(format, datasets, files, sink)]
-    return [look.part(files, name if format is chosen else format, named=True) for format, files in groups]
+    return [look.part(files, format, named=True) for format, files in groups]
 
 
 def _by_format(
@@ -348,8 +347,7 @@ def _by_format(
         left_over -= {file.path for file in members}
         whole = all(id(file) in as_they_are for file in members)
         for format, files in datasets.classes(layout, members, sink) if datasets else [(layout, members)]:
-            name = layout.name if format is layout else format
-            parts.append(look.part(files, name, evidence=evidence, undecided=asked, _sound=whole))
+            parts.append(look.part(files, format, evidence=evidence, undecided=asked, _sound=whole))
     if left_over:
         parts.append(look.part((file for file in every if file.path in left_over), undecided=True))
     return parts, [look.named[file.path].entry for file in lists]

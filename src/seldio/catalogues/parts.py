@@ -42,20 +42,13 @@ class Part:
     """Files of one format that are worked on together, anywhere."""
 
     files: tuple[NamedEntry, ...]  # in their order
-    #: by a name or alias that :func:`seldio.formats.get` knows, or as it is if none does; None for files that cannot
-    #: be read, which reading says
-    layout: str | Format | None = None
+    format: Format | None = None  # None for files that cannot be read, which reading says
     named: bool = False  # whether the user named the format
     evidence: str = ""  # why the format was chosen; empty where it was named, or where no file has a row
     #: whether several formats of labels remain, or none, which is an error already
     undecided: bool = False
     _held: Mapping[str, bytes] = dataclasses.field(default_factory=dict, repr=False, compare=False)  # by shown path
     _sound: bool = dataclasses.field(default=False, repr=False, compare=False)  # what is held was found usable as it is
-
-    @property
-    def format(self) -> Format | None:
-        """The format."""
-        return get(self.layout, Format) if isinstance(self.layout, str) else self.layout
 
     @property
     def questions(self) -> str | None:
@@ -87,7 +80,7 @@ class Part:
 
         A table of many clips is a reading of its own. Files that turn out to be unreadable are in no reading.
         """
-        if self.questions is not None or (self.undecided and self.layout is None):
+        if self.questions is not None or (self.undecided and self.format is None):
             return []
         files = list(self.texts(sink))
         format = self.format

@@ -149,7 +149,7 @@ def submission_in(source: Source, parts: Sequence[Part], reference: AnyReference
     files = tuple(
         NamedEntry(entry, entry.name, "") for entry in written if task_name(entry.name) in tasks or entry.name in chosen
     )
-    return Submission(package, (Part(files, SUBMISSION.name),) if files else ())
+    return Submission(package, (Part(files, SUBMISSION),) if files else ())
 
 
 def check_predictions(reading: ItemReading, name: str, reference: AnyReference, inside: bool) -> Iterator[Finding]:

@@ -305,7 +305,7 @@ class Index:
             of_several = isinstance(layout, LabelFormat) and layout.clips_by == "rows" and layout.role != "table"
             if of_several:
                 other_tables.update(names)
-            if part.layout == _ANNOTATIONS:
+            if layout is not None and layout.name == _ANNOTATIONS:
                 annotations |= {name: stem_of(posixpath.basename(name)) for name in names}
             elif of_several or not all(map(_is_known, names)):
                 whole_parts.append(part)

@@ -52,7 +52,8 @@ def profile_for_maps(
             names = {formats.get(layout).name}
         else:
             with reopened(path, raise_errors) as source:
-                names = set() if all_csv(source) else {str(part.layout) for part in Catalogue(source).labels}
+                parts = [] if all_csv(source) else Catalogue(source).labels
+                names = {part.format.name for part in parts if part.format is not None}
         for row in (row for name in names for row in of_dialect(name)):
             if row.profile and scored_content(row.profile) == "maps":
                 return row.profile

@@ -227,7 +227,7 @@ def join(labels: SideLabels, outputs: Source, layout: LabelFormat | None, *, all
     predicted = labels_of(outputs, layout, likely, described=labels.described)
     if isinstance(predicted.held, Part) and predicted.layout.role in OF_SYSTEMS:
         of_labels = dataclasses.replace(predicted.layout, vocabulary=labels.layout.vocabulary)
-        held = dataclasses.replace(predicted.held, layout=of_labels)
+        held = dataclasses.replace(predicted.held, format=of_labels)
         predicted = dataclasses.replace(predicted, layout=of_labels, held=held)
     expected, given = set(labels.clips), set(predicted.clips) - labels.others
     missing, surplus = sorted(expected - given), sorted(given - expected)
@@ -291,7 +291,7 @@ def labels_of(
         raise UsageError(f"{printable(source.path)} holds {everything[0].questions}, not labels")
     entries_by_clip(parts)
     for part in parts:
-        if part.layout is None:  # its files say why, with the true line
+        if part.format is None:  # its files say why, with the true line
             part.labels(raising_unknown(raise_errors))
     for finding in findings:
         if finding.severity is Severity.ERROR:
@@ -306,7 +306,7 @@ def labels_of(
         )
     (only,) = layouts.values()
     assert isinstance(only, LabelFormat)
-    readable = [part for part in parts if part.layout is not None]
+    readable = [part for part in parts if part.format is not None]
     if only.clips_by == "rows" or len(readable) > 1:
         return dataclasses.replace(_table(source, parts, as_read), described=catalogue.own)
     fields, clips = {*only.carries}, {}
