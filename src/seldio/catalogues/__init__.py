@@ -340,14 +340,12 @@ def _by_format(
     left_over = {file.path for group in together for file in group.files}
     if broken := [file for file in every if file.path not in left_over]:
         parts.append(look.part(broken))
-    as_they_are = {id(file) for file in every}
     layouts, lists = files_by_layout(together, sink, wanted, others=bool(look.questions))
     left_over -= {file.path for file in lists}
     for layout, members, evidence, asked in layouts:
         left_over -= {file.path for file in members}
-        whole = all(id(file) in as_they_are for file in members)
         for format, files in datasets.classes(layout, members, sink) if datasets else [(layout, members)]:
-            parts.append(look.part(files, format, evidence=evidence, undecided=asked, _sound=whole))
+            parts.append(look.part(files, format, evidence=evidence, undecided=asked))
     if left_over:
         parts.append(look.part((file for file in every if file.path in left_over), undecided=True))
     return parts, [look.named[file.path].entry for file in lists]

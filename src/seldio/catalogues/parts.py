@@ -48,7 +48,6 @@ class Part:
     #: whether several formats of labels remain, or none, which is an error already
     undecided: bool = False
     _held: Mapping[str, bytes] = dataclasses.field(default_factory=dict, repr=False, compare=False)  # by shown path
-    _sound: bool = dataclasses.field(default=False, repr=False, compare=False)  # what is held was found usable as it is
 
     @property
     def questions(self) -> str | None:
@@ -84,7 +83,7 @@ class Part:
             return []
         files = list(self.texts(sink))
         format = self.format
-        if not self._sound and not self.named:
+        if not self.named:
             files = usable(files, sink)
         elif self.named and format is not None and format.suffix == ".csv":
             files = [in_utf8(file, sink) for file in files]
