@@ -267,7 +267,7 @@ def _look_at(
     contents: Mapping[str, bytes],
     datasets: OwnDatasets | None,
 ) -> _Look:
-    """Look at each of *entries* by itself: of large tables and lines, at what tells what they are.
+    """Look at each of *entries* by itself: of large files of lines, at what tells what they are.
 
     Large questions need not be looked at where their format is named.
     """
@@ -280,11 +280,6 @@ def _look_at(
                 data = given
             elif format is not None and format.holds != "events" and not small:
                 whole, data = False, b""
-            elif not small and entry.on_disk and name.endswith(PARQUET_SUFFIX):
-                from seldio.formats.parquet import footer_of
-
-                with entry.open() as stream:
-                    whole, data = False, footer_of(stream)
             elif not small and name.endswith(_LINES):
                 with entry.open() as stream:
                     head = stream.read(_HEAD)

@@ -85,7 +85,7 @@ class Part:
         format = self.format
         if not self.named:
             files = usable(files, sink)
-        elif self.named and format is not None and format.suffix == ".csv":
+        elif format is not None and format.suffix == ".csv":
             files = [in_utf8(file, sink) for file in files]
         if not isinstance(format, LabelFormat):
             return []

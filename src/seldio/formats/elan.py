@@ -9,7 +9,6 @@ kept under the name of the tier. Expat reads the XML: without document types, he
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -31,9 +30,6 @@ from seldio.formats.label_tools import (
 )
 from seldio.schema.events import ClipFile
 from seldio.text import clipped
-
-#: Elements deeper than this, and more of them, are no annotations.
-DEEPEST, MOST_ELEMENTS = 100, 1_000_000
 
 
 class XmlProblem(Exception):
@@ -57,18 +53,13 @@ class Element:
 
 
 def parse(data: bytes) -> Element:
-    """Return the root of a document; raise XmlProblem if it is malformed, has a document type, or too many elements."""
+    """Return the root of a document; raise XmlProblem if it is malformed or has a document type."""
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = False
     root = Element("", {}, 0)
     open_elements: list[tuple[Element, list[str]]] = [(root, [])]  # with the pieces of their texts
-    count = itertools.count(1)
 
     def begin(tag: str, attributes: dict[str, str]) -> None:
-        if len(open_elements) > DEEPEST:
-            raise XmlProblem(f"elements are nested more than {DEEPEST} deep", parser.CurrentByteIndex)
-        if next(count) > MOST_ELEMENTS:
-            raise XmlProblem(f"there are more than {MOST_ELEMENTS:,} elements", parser.CurrentByteIndex)
         element = Element(tag, attributes, parser.CurrentByteIndex)
         open_elements[-1][0].children.append(element)
         open_elements.append((element, []))

@@ -93,7 +93,7 @@ def write_parquet(table: pa.Table, stream: BinaryIO, types: Mapping[str, pa.Data
             start, count = end, 0
 
 
-def read_parquet(data: bytes | BinaryIO, path: str, sink: Sink) -> pa.Table | None:
+def read_parquet(data: bytes, path: str, sink: Sink) -> pa.Table | None:
     """Return the event table in *data*, equal to the one that was written; None after a finding.
 
     A file that is damaged or too large is ``SYN301``; columns that no event table has, or of other
@@ -111,15 +111,14 @@ class Wrong:
     hint: str
 
 
-def guarded(data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]) -> _T | None:
+def guarded(data: bytes, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]) -> _T | None:
     """Return the result of *read* for the file in *data*; None after a finding, if it is damaged, too large, wrong."""
     from seldio.files.exports import parquet_file  # only tables need it
 
-    source = pa.BufferReader(data) if isinstance(data, bytes) else data
     try:
         # Without the Arrow schema in it, columns are read as what they are stored as: an extension type would run code.
         bare = parquet_file(pa.BufferReader(footer_of(data).replace(_ARROW, _NO_ARROW)))
-        file = pq.ParquetFile(source, metadata=bare.metadata, page_checksum_verification=True)
+        file = pq.ParquetFile(pa.BufferReader(data), metadata=bare.metadata, page_checksum_verification=True)
         result = too_large(file.metadata) or read(file)
     except DAMAGE as error:
         reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
@@ -130,14 +129,9 @@ def guarded(data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.Pa
     return result
 
 
-def footer_of(data: bytes | BinaryIO) -> bytes:
+def footer_of(data: bytes) -> bytes:
     """Return a file without its rows: what tells its columns, and how many rows there are."""
-    if isinstance(data, bytes):
-        return PARQUET_MAGIC + data[-8 - int.from_bytes(data[-8:-4], "little") :]
-    size = data.seek(0, io.SEEK_END)
-    data.seek(max(0, size - 8))
-    data.seek(max(0, size - 8 - int.from_bytes(data.read(8)[:4], "little")))
-    return PARQUET_MAGIC + data.read()
+    return PARQUET_MAGIC + data[-8 - int.from_bytes(data[-8:-4], "little") :]
 
 
 def too_large(metadata: Any) -> Wrong | None:
