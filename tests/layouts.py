@@ -191,18 +191,6 @@ def copies(one: Example) -> Example | None:
     return dataclasses.replace(one, files=files, held=held)
 
 
-def archives(one: Example) -> Example | None:
-    """Three archives in a folder, each with a file."""
-    made = copies(one)
-    if made is None:
-        return None
-    files = {}
-    for n, (name, data) in enumerate(made.files.items()):
-        alone = packed(dataclasses.replace(one, files={name: data}), f"part{n}.zip")
-        files |= alone.files
-    return dataclasses.replace(made, files=files)
-
-
 def wav(seconds: float, rate: int, channels: int) -> bytes:
     """A recording of noise."""
     made = io.BytesIO()
@@ -269,7 +257,6 @@ LAYOUTS: dict[str, Callable[[Example], Example | None]] = {
     "zip": lambda one: packed(one, "set.zip"),
     "tar.gz": lambda one: packed(one, "set.tar.gz"),
     "copies": copies,
-    "archives": archives,
     "several": several,
     "annotators": annotators,
     "audio": with_audio,
