@@ -84,16 +84,15 @@ def convert_any(
         target = formats.meant(to, content)
         if drop_unfit and content is None:
             raise UsageError(_NOT_QUESTIONS)
-        again: Place | Source = source if path_of(path) == "-" else path
         if target is None:
-            return as_labels(again)
+            return as_labels(source if path_of(path) == "-" else path)  # opened anew: warnings of that are reported
         if content is not None:
             if not source.single and files is not None:
                 _one_kind(files, content.name)
             from seldio.conversion.items import convert_items
 
             return convert_items(
-                again, out, target, format=given, allow_loss=allow_loss, fill=fill, drop_unfit=drop_unfit
+                source, out, target, format=given, allow_loss=allow_loss, fill=fill, drop_unfit=drop_unfit
             )
         if foreign := sorted(fill.keys() - {"language", "split"}):
             raise UsageError(
