@@ -114,14 +114,6 @@ def facts(table: pa.Table, format: LabelFormat, fields: set[str], folded: bool) 
     return found
 
 
-def kind(row: dict[str, Any], format: LabelFormat) -> str:
-    """``knock`` or ``phone``, which all class lists but one have."""
-    names = (
-        vocabulary(format.vocabulary).classes[row["class_id"]] if row["class_id"] is not None else [row["class_name"]]
-    )
-    return next((name for name in map(spelling, names) if name in ("knock", "phone")), "other")
-
-
 #: Each format from and to the one that most start with, and to a neighbour in the list, of another kind now and then.
 PAIRS = dict.fromkeys([
     *(pair for name in NAMES[1:] for pair in ((NAMES[0], name), (name, NAMES[0]))), *zip(NAMES[1::2], NAMES[2::2], strict=False),
