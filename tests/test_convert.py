@@ -335,7 +335,7 @@ def test_what_is_missing_is_asked_for() -> None:
     ("arguments", "message"),
     [
         ({"allow_loss": ["sauce"]}, "--allow-loss sauce: unknown field; choose from clip, frame, onset, "),
-        ({"fill": {"frame": 1}}, "--fill frame: only class_id, source, azimuth, elevation, distance, onscreen, hemi"),
+        ({"fill": {"frame": 1}}, "--fill frame: only source, azimuth, elevation, distance, onscreen, hemi"),
         ({"fill": {"score": 1}}, "--fill score: starss22 has no such field"),
         ({"fill": {"elevation": 91}}, "--fill elevation=91: not a valid elevation"),
         ({"fill": {"source": None}}, "--fill source=None: not a valid source"),

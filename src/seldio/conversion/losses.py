@@ -44,7 +44,6 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: The name that allows every loss.
 ALL = "all"
 TIMES = ("frame", "onset", "offset")
-_CLASS = ("class_id", "class_name")
 #: Numbers that a target may round, with their units.
 _ROUNDED = {"azimuth": "°", "elevation": "°", "distance": " m", "onset": " s", "offset": " s"}
 #: Less is noise of binary numbers.
@@ -52,7 +51,7 @@ _NOISE = 1e-6
 #: Columns that are described where the target lacks them.
 _DESCRIBED = ("source", "elevation", "distance", "onscreen", "hemisphere", "score", "segmentation")
 #: Columns that ``--fill`` can set: one number or flag for every row that has none.
-FILLABLE = ("class_id", "source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
+FILLABLE = ("source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
 #: The value of ``source`` that counts the events of each class in a clip.
 COUNT = "count"
 #: The units of its values, whatever those of a format are.
@@ -90,15 +89,15 @@ def carry_out(
     """
     source = resolved(source, table)
     held_back(table, target)
-    given, before = given_class(fill, target), filled(table, target, fill)
+    before = filled(table, target, fill)
     if target.role == "table":
         origin = origin_of(table)
         origin = origin if origin.format else dataclasses.replace(origin, vocabulary=source.vocabulary)
         return Converted(with_origin(_held(before, target), origin))
     placed = located(before, target)
-    if missing := _missing(before, placed, target, given):
+    if missing := _missing(before, placed, target):
         return Converted(before.slice(0, 0), missing=missing)
-    classed = classes(placed, source, target, given)
+    classed = classes(placed, source, target)
     rows = _in_classes(placed, classed)
     timed = with_times(rows, source, target)
     after = with_origin(_as_written(timed, source, target), _origin(before, source, target))
@@ -108,12 +107,10 @@ def carry_out(
     texts = [TextFile(file.name, file.name, file.clip, data) for file, data in files]
     read_back = target.read(texts, lambda _: None)
     losses = [*_time_losses(rows, timed, source, target), *_losses(before, placed, source, target, classed)]
-    gaps = {field: _unknown(table, field) for field in fill}
-    if "class_id" in fill:
-        gaps["class_id"] = _unknown(before, *_CLASS) + len(classed.filled)
+    useless = [field for field in fill if not _unknown(table, field)]
     notes = (
-        *(f"--fill {field} has no effect: every row already has a value" for field, count in gaps.items() if not count),
-        *_changes(rows, timed, source, target, classed, given),
+        *(f"--fill {field} has no effect: every row already has a value" for field in useless),
+        *_changes(rows, timed, source, target, classed),
         *_rounding(after, read_back.table, target),
         *_gaps(timed, source, target),
     )
@@ -149,22 +146,9 @@ def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.
             table = numbered(table)
             continue
         scalar = _scalar(field, value)
-        if field == "class_id" and target.role != "table":  # of the target's list: :func:`classes` takes it
-            continue
         values = table[field] if field in table.column_names else pa.nulls(table.num_rows, COLUMNS[field])
         table = with_column(table, field, pc.fill_null(values, scalar))
     return table
-
-
-def given_class(fill: Mapping[str, Any], target: LabelFormat) -> int | None:
-    """Return the class that *fill* gives to rows whose own is not in *target*'s list; UsageError if it lacks it."""
-    if "class_id" not in fill or target.role == "table":
-        return None
-    number, class_list = int(_scalar("class_id", fill["class_id"]).as_py()), vocabulary(target.vocabulary)
-    if not 0 <= number < len(class_list):
-        many = f"{class_list.name} has {len(class_list)} classes, numbered from 0"
-        raise UsageError(f"--fill class_id={number}: {many}; seldio formats {target.name} shows them")
-    return number
 
 
 def _scalar(field: str, value: Any) -> pa.Scalar:
@@ -193,16 +177,15 @@ class Classes(NamedTuple):
     names: pa.Array  # for targets that write names, how a class is spelled where its id does not say it
     lost: Mapping[str, int]  # rows of each class that it cannot hold
     foreign: Mapping[str, int]  # rows of each class that it can hold by its name alone
-    filled: Mapping[str, int]  # rows of each class that it cannot hold, and that are given another one
     spelled: Sequence[str]  # names in the table of classes that have a number as well
 
 
-def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: int | None = None) -> Classes:
-    """Find the classes of *table* in *target*'s list; those that the list lacks become *given*."""
+def classes(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Classes:
+    """Find the classes of *table* in *target*'s list."""
     theirs, ours = vocabulary(source.vocabulary), vocabulary(target.vocabulary)
     keys, rows = class_keys(table)
     same, by_name = theirs.classes == ours.classes, "class_name" in target.carries
-    lost, foreign, filled = Counter[str](), Counter[str](), Counter[str]()
+    lost, foreign = Counter[str](), Counter[str]()
     numbers, spellings = list[int | None](), list[str | None]()
     for (key, name), count in zip(keys, np.bincount(rows, minlength=len(keys)).tolist(), strict=True):
         label = name or theirs.label(key or 0)
@@ -211,10 +194,7 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
         else:
             number = ours.indices.get(spelling(name or ""))
         written = None if not by_name else label if number is None else name if same else None
-        if number is None and written is None and given is not None:
-            filled[label] += count
-            number = given
-        elif number is None:
+        if number is None:
             (lost if written is None else foreign)[label] += count
         numbers.append(number)
         spellings.append(written)
@@ -223,7 +203,7 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
     names = from_texts(spellings)
     names = names.take(from_numpy(rows)) if names.null_count < len(names) else pa.nulls(len(rows), pa.string())
     spelled = [name for key, name in keys if key is not None and name is not None]
-    return Classes(ids, names, lost, foreign, filled, spelled)
+    return Classes(ids, names, lost, foreign, spelled)
 
 
 # --- as the target holds it -------------------------------------------------------------------------------------------
@@ -309,7 +289,7 @@ def _unknown(table: pa.Table, *fields: str) -> int:
     return int((~_known(table, *fields)).sum())
 
 
-def _missing(table: pa.Table, placed: pa.Table, target: LabelFormat, given: int | None) -> dict[str, str]:
+def _missing(table: pa.Table, placed: pa.Table, target: LabelFormat) -> dict[str, str]:
     """Say how many rows lack a field that *target* cannot do without; *placed*: the rows that have a direction."""
     missing, columns, nowhere = dict[str, str](), {*table.column_names}, table.num_rows - placed.num_rows
     for field in dict.fromkeys([*target.needs, *{"class_id"} & {*target.carries}]):
@@ -317,7 +297,7 @@ def _missing(table: pa.Table, placed: pa.Table, target: LabelFormat, given: int 
         if field in TIMES:
             unknown = max(_unknown(table, time) for time in (TIMES[1:] if are_events(table) else TIMES[:1]))
         elif field == "class_id":
-            unknown = _unknown(table, *_CLASS) if given is None else 0
+            unknown = _unknown(table, "class_id", "class_name")
         elif field in ("azimuth", "elevation"):  # that some rows have no direction at all is a loss
             if unknown == nowhere < table.num_rows or "segmentation" in columns & {*target.carries}:
                 continue
@@ -340,7 +320,8 @@ def _losses(
 ) -> Iterator[tuple[str, str]]:
     rows, columns, held_fields = plural(before.num_rows, "row"), {*before.column_names}, {*target.carries}
     if classed.lost:
-        names = _with_rows(dict(sorted(classed.lost.items(), key=lambda item: (-item[1], item[0]))))
+        lost = sorted(classed.lost.items(), key=lambda item: (-item[1], item[0]))
+        names = listed([f'"{name}" ({plural(count, "row")})' for name, count in lost], most=20)
         other = [alias for alias, name in target.alias_vocabularies.items() if name == source.vocabulary]
         hint = f" ({other[0]} is the same format with the classes of {short(source.vocabulary)})" if other else ""
         count = len(vocabulary(target.vocabulary))
@@ -401,10 +382,6 @@ def _time_losses(
         yield "frame", f"{merging}: {plural(table.num_rows, 'row')} become {timed.num_rows:,}"
 
 
-def _with_rows(classes: Mapping[str, int]) -> str:
-    return listed([f'"{name}" ({plural(rows, "row")})' for name, rows in classes.items()], most=20)
-
-
 def _description(column: pa.ChunkedArray, field: str) -> str:
     """Describe what a column says; empty where it says nothing, such as one source number of 0."""
     if field == "onscreen":
@@ -432,15 +409,12 @@ def _description(column: pa.ChunkedArray, field: str) -> str:
 
 
 def _changes(
-    table: pa.Table, timed: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes, given: int | None
+    table: pa.Table, timed: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes
 ) -> Iterator[str]:
     """Yield the notes on classes, and on the number of rows or frames."""
     theirs, ours = short(source.vocabulary), short(target.vocabulary)
     if source.vocabulary != target.vocabulary:
         yield f"classes of {theirs} are mapped to those of {ours} by name"
-    if classed.filled and given is not None:
-        name = listed([vocabulary(target.vocabulary).label(given)])
-        yield f"{_with_rows(classed.filled)} not in {ours}, written as {name}"
     if classed.foreign:
         names = listed([f'"{name}"' for name in sorted(classed.foreign)], most=20)
         yield f"{plural(len(classed.foreign), 'class', 'classes')} not in {ours}, written by name: {names}"
