@@ -936,16 +936,14 @@ def package(
     development_reference: Path | None = None,
     technical_report: Path | None = None,
     format: str | None = None,
-    allow_loss: str | Collection[str] = (),
-    fill: Mapping[str, Any] = NOTHING,
     allow_missing: bool = False,
     force: bool = False,
 ) -> Packaged:
     """Pack outputs as the zip that DCASE Task 3 takes, with meta files, and check it before it is written.
 
-    Outputs in the format of the challenge are copied byte for byte, all others are converted. Where a system has no
-    meta file, a template is created next to the zip, with what is known filled in and the rest marked; the zip is not
-    written until that is done.
+    Outputs have to be in the format of the challenge, and are copied byte for byte. Where a system has no meta file, a
+    template is created next to the zip, with what is known filled in and the rest marked; the zip is not written until
+    that is done.
 
     Args:
         outputs: the outputs of one or more systems on the evaluation set: folders, files or archives.
@@ -961,24 +959,19 @@ def package(
         development_reference: the labels to score them against, such as ``metadata_dev:dev-test``.
         technical_report: the technical report to pack, a PDF.
         format: the format of the outputs; detected from their content by default.
-        allow_loss: fields that may be lost in a conversion, separated by commas, or all. In Python also a list.
-        fill: value for a field that the challenge asks for and the outputs lack, as in :func:`convert`. May be
-            repeated.
         allow_missing: score the development clips that both sides have.
-        force: convert outputs even if they have errors, and write a zip with errors.
+        force: write a zip with errors.
 
     Returns:
         What was packed, with scores and how a meta file differs from them, and ``report``, what was found in the zip.
         ``complete`` says whether it was written.
 
     Raises:
-        InvalidData: outputs that have to be converted have errors.
-        LossError: the format of the challenge cannot hold a field, and its loss is not allowed.
-        UsageError: nothing is known of the year, a label is malformed, or the zip would overwrite what is read.
+        UsageError: nothing is known of the year, a label is malformed, outputs are in another format, or the zip would
+            overwrite what is read.
         SeldioError: a file cannot be read or written.
     """
     from seldio.challenge import keys_of, package_systems, see_free, see_labels
-    from seldio.formats import LabelFormat, get
 
     keys = keys_of(year)
     places, labels, metas, developed = _paths(outputs), _each(label), _paths(meta), _paths(development)
@@ -995,9 +988,8 @@ def package(
     ]
     files = {"reference": reference, "technical_report": technical_report}
     given: Any = {name: None if path is None else os.fspath(path) for name, path in files.items()}
-    given |= {"format": None if format is None else get(format, LabelFormat), "allow_loss": _names(allow_loss)}
     return package_systems(
-        places, os.fspath(out), keys, labels, metas=metas, scores=scores, fill=fill, force=force, **given
+        places, os.fspath(out), keys, labels, metas=metas, scores=scores, format=format, force=force, **given
     )
 
 

@@ -79,6 +79,8 @@ def asked_about(
     """Make items of the labels of a part, as texts of *target*."""
     labels = part.labels(raise_errors)
     batch = QuestionBatch(Faults(labels))
+    if not options.force and batch.faults.errors()[0]:
+        return batch  # of impossible directions nothing can be asked
     for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):
         files = origin_of(table).files
         places = {file.name: finder.find(file.name, file.clip) for file in files}
