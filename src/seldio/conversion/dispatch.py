@@ -87,8 +87,13 @@ def convert_any(
         if target is None:
             return as_labels(source if path_of(path) == "-" else path)  # opened anew: warnings of that are reported
         if content is not None:
-            if not source.single and files is not None:
-                _one_kind(files, content.name)
+            for part in () if source.single or files is None else files.labels:
+                if part.format is not None:
+                    raise UsageError(
+                        f"{printable(source.path)} holds questions ({content.name}) and labels "
+                        f"({printable(part.files[0].entry.name)}): name the file or folder that is meant, or its "
+                        "format with --format"
+                    )
             from seldio.conversion.items import convert_items
 
             return convert_items(
@@ -103,12 +108,3 @@ def convert_any(
 
         options = dataclasses.replace(options, language=fill.get("language"), split=fill.get("split"))
         return make_questions(files if files and format is None else Catalogue(source, format), out, target, options)
-
-
-def _one_kind(files: Catalogue, content: str) -> None:
-    labels = next((file.entry.name for part in files.labels if part.format is not None for file in part.files), None)
-    if labels is not None:
-        raise UsageError(
-            f"{printable(files.source.path)} holds questions ({content}) and labels ({printable(labels)}): "
-            "name the file or folder that is meant, or its format with --format"
-        )
