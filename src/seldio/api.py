@@ -320,7 +320,7 @@ def validate(
     paths = [_in_memory(each, "the table", fields is not None, opened.append) for each in _outermost(_each(path))]
     if (fix or unsafe_fixes) and not all(isinstance(each, str | os.PathLike) for each in paths):
         raise UsageError("--fix repairs files, but this is in memory: write it to a file first")
-    examine_one = functools.partial(examine, format=format, reference=reference, settings=chosen, deep=deep, rows=False)
+    examine_one = functools.partial(examine, format=format, reference=reference, settings=chosen, deep=deep)
     piped = [examine_one("-")] if "-" in paths else []  # standard input can be read only once
 
     def check(changed: Mapping[str, bytes]) -> list[Examined]:

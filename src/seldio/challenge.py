@@ -335,7 +335,7 @@ def _checked(
     """Validate the zip; report findings in copied files at the path that they were copied from."""
     opened: list[Finding] = []
     with open_packed(_entry(out, whole), "file", Memory(whole), opened.append, DEFAULTS) as source:
-        report = examine(source, format=format, reference=expected, rows=False).report
+        report = examine(source, format=format, reference=expected).report
     findings = (*opened, *report.findings)
     moved = Report(files=report.files)
     moved.add(dataclasses.replace(finding, path=origins.get(finding.path, finding.path)) for finding in findings)
