@@ -82,9 +82,9 @@ def _taken(finding: Finding, counts: Counter[str]) -> bool:
     return True
 
 
-def load(start: Path | None = None) -> Settings:
+def load() -> Settings:
     """Return the settings of the closest ``seldio.toml`` or ``pyproject.toml`` with ``[tool.seldio]``, going up."""
-    folder = (start or Path.cwd()).resolve()
+    folder = Path.cwd().resolve()
     for place in (folder, *folder.parents):
         for name in ("seldio.toml", "pyproject.toml"):
             file = place / name
