@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 from effort import grows_no_faster
@@ -101,6 +99,12 @@ def tasks(count: int) -> bytes:
     return json.dumps(document + [numbered(document[0], number) for number in range(count)]).encode()
 
 
+def of_2026(rows: int, points: int) -> bytes:
+    frames = [{"metadata_frame_index": n, "instance_id": 1, "category_id": 8, "distance": 231.5} for n in range(rows)]
+    maps = [[[n % 360, 90.0, 0.5] for n in range(points)]]
+    return json.dumps({"annotations": [frame | {"segmentation": maps} for frame in frames]}).encode()
+
+
 def options(count: int, *, alike: bool = False) -> bytes:
     texts = [f"option {number * (not alike)}" for number in range(count)]
     return json.dumps({"id": "a", "question": "b", "options": texts, "answer": texts[-1]}).encode() + b"\n"
@@ -121,16 +125,14 @@ OWN: dict[str, tuple[str, Callable[[int], bytes], int]] = {
         10_000,
     ),
     "tasks of Label Studio": ("tasks.json", tasks, 300),
+    "annotations of 2026": ("mix001_std.json", lambda n: of_2026(n, 1), 1_000),
+    "points of a map": ("mix001_std.json", lambda n: of_2026(1, n), 4_000),
     "options of a question": ("q.jsonl", lambda n: options(n + 2), 2_000),
     "equal options of a question": ("q.jsonl", lambda n: options(n + 2, alike=True), 2_000),
     "shapes of records": (
         "q.jsonl", lambda n: "".join(f'{{"question": "a", "answer": "b", "k{i}": 1}}\n' for i in range(n)).encode(), 1_000,
     ),
 }  # fmt: skip
-
-
-Step = str | int
-Trail = tuple[Step, ...]
 
 
 def numbered(value: object, number: int) -> object:
@@ -140,67 +142,6 @@ def numbered(value: object, number: int) -> object:
     if isinstance(value, list):
         return [numbered(each, number) for each in value]
     return {key: numbered(each, number) for key, each in value.items()} if isinstance(value, dict) else value
-
-
-def containers(value: object, trail: Trail = ()) -> Iterator[Trail]:
-    """The ways to all lists and objects that hold something, one of each kind."""
-    if isinstance(value, (list, dict)) and value:
-        yield trail
-        pairs = value.items() if isinstance(value, dict) else [(0, value[0])]
-        for step, each in pairs:
-            yield from containers(each, (*trail, step))
-
-
-def with_more(document: object, trail: Trail, size: int, *, alike: bool) -> object:
-    """*document* with *size* more of what its container at *trail* holds: all *alike*, or numbered."""
-    document = copy.deepcopy(document)
-    value: Any = document
-    for step in trail:
-        value = value[step]
-    for number in range(size):
-        if isinstance(value, list):
-            value.append(value[0] if alike else numbered(value[0], number))
-        else:
-            value[f"k{number}"] = 1 if alike else numbered(next(iter(value.values())), number)
-    return document
-
-
-def insides() -> Iterator[Any]:
-    """Each place inside a record, or a document, of JSON or XML at which anything may repeat."""
-    for path in samples():
-        data = path.read_text("utf-8")
-        if path.suffix == ".eaf":
-            root = ET.fromstring(data)
-            for tag in dict.fromkeys(each.tag for each in root.iter() if each is not root):
-                yield pytest.param(path, tag, id=f"{path.parent.name}-{tag}")
-        elif path.suffix in (".json", ".jsonl", ".jams"):
-            document = json.loads(data.splitlines()[0] if path.suffix == ".jsonl" else data)
-            for trail in containers(document):
-                yield pytest.param(path, trail, id=f"{path.parent.name}-{'.'.join(map(str, trail))}")
-
-
-def repeated(path: Path, inside: str | Trail, size: int, *, alike: bool) -> bytes:
-    """The file at *path* with *size* more of what stands *inside*."""
-    data = path.read_text("utf-8")
-    if isinstance(inside, str):
-        root = ET.fromstring(data)
-        parent = next(each for each in root.iter() if any(child.tag == inside for child in each))
-        text = ET.tostring(next(child for child in parent if child.tag == inside), "unicode")
-        more = (text if alike else re.sub(r'(_ID="\w+)"', rf'\1-{n}"', text) for n in range(size))
-        head, tail = ET.tostring(root, "unicode").split(text, 1)
-        return f"{head}{text}{''.join(more)}{tail}".encode()
-    if path.suffix != ".jsonl":
-        return json.dumps(with_more(json.loads(data), inside, size, alike=alike)).encode()
-    first, *rest = data.splitlines(keepends=True)
-    line = json.dumps(with_more(json.loads(first), inside, size, alike=alike))
-    return "".join([line, "\n", *rest]).encode()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("alike", [True, False], ids=["alike", "different"])
-@pytest.mark.parametrize(("path", "inside"), [*insides()])
-def test_what_repeats_inside_a_record(tmp_path: Path, path: Path, inside: str | Trail, alike: bool) -> None:
-    check(tmp_path, path.name, lambda size: repeated(path, inside, size, alike=alike), 4_000)
 
 
 @pytest.mark.slow

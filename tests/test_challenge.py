@@ -14,7 +14,7 @@ from commands import invoke
 
 import seldio
 from seldio.challenge import Packaged
-from seldio.errors import LossError, SeldioError, UsageError
+from seldio.errors import SeldioError, UsageError
 from seldio.rules.package import FILL_IN, RESULTS
 from seldio.schemas import SCHEMAS
 from seldio.synth.tree import write_demo
@@ -119,21 +119,10 @@ def test_a_meta_file_is_begun_and_never_overwritten(here: Path) -> None:
     assert Path(f"{LABEL}.meta.yaml").read_text() == begun + "# mine\n"
 
 
-def test_outputs_in_another_format_are_converted_as_convert_does(demo: Path, here: Path) -> None:
+def test_outputs_in_another_format_are_refused(demo: Path, here: Path) -> None:
     seldio.convert(demo / "starss23/metadata_dev", "xyz", "dcase2023-output", allow_loss="distance")
-    seldio.convert("xyz", "converted", "dcase2023-submission", allow_loss="all")
-    given = {"year": 2023, "label": LABEL}
-    with pytest.raises(LossError) as refused:
-        seldio.package("xyz", "y.zip", **given)  # type: ignore[arg-type]
-    assert "source" in refused.value.losses
-
-    done = seldio.package("xyz", "y.zip", allow_loss="all", force=True, **given)  # type: ignore[arg-type]
-
-    assert done.systems[0].converted
-    assert done.systems[0].losses.keys() == refused.value.losses.keys()
-    with zipfile.ZipFile("y.zip") as packed:
-        for file in Path("converted").rglob("*.csv"):
-            assert packed.read(f"task3/{LABEL}/{LABEL}/{file.name}") == file.read_bytes()
+    with pytest.raises(UsageError, match="is of dcase2023-output, not of dcase2023-submission: pack the folder that"):
+        seldio.package("xyz", "y.zip", year=2023, label=LABEL)
 
 
 def test_own_scores_are_those_of_score_and_differences_are_named(demo: Path, here: Path) -> None:

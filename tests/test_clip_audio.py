@@ -96,20 +96,6 @@ def test_as_many_frames_as_asked(rate: int, frames: int, target: int) -> None:
     np.testing.assert_allclose(made, 1, atol=1e-3)
 
 
-@given(start=st.integers(0, 39), frames=st.integers(1, 60))
-def test_parts_join_without_a_seam(start: int, frames: int) -> None:
-    sound = np.random.default_rng(3).uniform(-1, 1, (1, 24_000)).astype(np.float32)
-    side = margin(24_000, 16_000)
-    padded = np.pad(sound, ((0, 0), (side, side + 60 * 240)))
-    whole = resample(padded[:, : sound.shape[1] + 2 * side], 24_000, 16_000, 16_000)
-    first, wanted = 240 * start, 160 * frames
-    piece = resample(padded[:, first : first + 240 * frames + 2 * side], 24_000, 16_000, wanted)
-    there = whole[:, 160 * start : 160 * start + wanted]
-    there = np.pad(there, ((0, 0), (0, wanted - there.shape[1])))
-    inside = min(wanted, 16_000 - 160 * start)
-    np.testing.assert_allclose(piece[:, :inside], there[:, :inside], atol=1e-5)
-
-
 def test_items_point_to_their_clip_and_keep_where_it_came_from(tmp_path: Path) -> None:
     record(tmp_path, tones(24_000, 3.0))
     asked = [item(0.0, 2.0), item(0.0, 2.0, id="qa_2"), item(1.0, 3.0, "foa_b")]

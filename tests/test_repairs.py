@@ -250,22 +250,9 @@ Set = dict[str, list[Cells]]
 CAUSES = {"SYN145", "SYN146", "SYN147"}
 
 
-def walks() -> Set:
-    """STARSS23 labels of several clips: two sources that walk."""
-    found: Set = {}
-    for clip in range(4):
-        rows = []
-        for frame in range(80):
-            for source, kind in enumerate((3 + clip, 8)):
-                azimuth = -150 + 90 * source + 40 * clip + frame
-                elevation = -20 + 30 * source - clip + frame // 10
-                rows.append([frame, kind, source, azimuth, elevation, 120 + 60 * source + 11 * clip + frame])
-        found[f"fold4_room23_mix00{clip + 1}.csv"] = [list(map(str, row)) for row in rows]
-    return found
-
-
-def real(kept: Kept) -> Set:
-    """The same of STARSS22, with made-up distances that walk."""
+@pytest.fixture
+def labels(kept: Kept) -> Set:
+    """Labels of STARSS22, with made-up distances that walk."""
     paths = [path for path in sorted((kept / "starss22-labels").rglob("*.csv")) if path.stat().st_size]
     return {
         path.name: [
@@ -274,11 +261,6 @@ def real(kept: Kept) -> Set:
         ]
         for number, path in enumerate(paths[::20])
     }
-
-
-@pytest.fixture(params=["made", "real"])
-def labels(request: pytest.FixtureRequest) -> Set:
-    return walks() if request.param == "made" else real(request.getfixturevalue("kept"))
 
 
 def columns(folder: Path, files: Set, plant: Callable[[Cells], Sequence[object]], header: str = "") -> Path:
@@ -344,8 +326,8 @@ def test_a_column_of_decimals_without_a_name_stays(tmp_path: Path, labels: Set) 
 
 
 @pytest.mark.parametrize("name", ["confidence", "Score", "class_prob"])
-def test_a_column_whose_name_says_so_goes(tmp_path: Path, name: str) -> None:
-    labels, head = walks(), f"frame,class,azimuth,elevation,distance,{name}\n"
+def test_a_column_whose_name_says_so_goes(tmp_path: Path, labels: Set, name: str) -> None:
+    head = f"frame,class,azimuth,elevation,distance,{name}\n"
     folder = columns(tmp_path, labels, confidence(random.Random(1)), head)
     assert {(one.code, one.fixable) for one in errors(folder)} == {("SYN145", True)}
     seldio.validate(folder, unsafe_fixes=True)
@@ -377,9 +359,9 @@ RIGHT: dict[str, tuple[Callable[[Cells], Sequence[object]], str, str]] = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_a_column_is_named_where_nothing_else_explains_it(tmp_path: Path, kept: Kept, name: str) -> None:
+def test_a_column_is_named_where_nothing_else_explains_it(tmp_path: Path, labels: Set, name: str) -> None:
     plant, code, message = RIGHT[name]
-    (found,) = errors(columns(tmp_path, real(kept), plant))
+    (found,) = errors(columns(tmp_path, labels, plant))
     assert (found.code, found.fixable) == (code, False)
     assert message in found.message
 

@@ -319,7 +319,7 @@ def validate(
     paths = [_in_memory(each, "the table", fields is not None, opened.append) for each in _outermost(_each(path))]
     if (fix or unsafe_fixes) and not all(isinstance(each, str | os.PathLike) for each in paths):
         raise UsageError("--fix repairs files, but this is in memory: write it to a file first")
-    examine_one = functools.partial(examine, format=format, reference=reference, settings=chosen, deep=deep, rows=False)
+    examine_one = functools.partial(examine, format=format, reference=reference, settings=chosen, deep=deep)
     piped = [examine_one("-")] if "-" in paths else []  # standard input can be read only once
 
     def check(changed: Mapping[str, bytes]) -> list[Examined]:
@@ -419,8 +419,8 @@ def convert(
     before the first file is written, no file is left half-written, and any loss is reported before it happens.
 
     Args:
-        path: a file, folder, archive or ``-`` for standard input; or the name of a dataset, such as ``starss23``, to be
-            looked up in the usual places. In Python also labels or questions in memory, as for :func:`validate`.
+        path: a file, folder, archive or ``-`` for standard input. In Python also labels or questions in memory, as for
+            :func:`validate`.
         out: the file or folder to write; a single file goes to standard output by default. In Python also a binary
             stream.
         target: the format to write, of labels or questions (``seldio formats`` lists them); ``foa`` or ``mic`` for
@@ -935,16 +935,14 @@ def package(
     development_reference: Path | None = None,
     technical_report: Path | None = None,
     format: str | None = None,
-    allow_loss: str | Collection[str] = (),
-    fill: Mapping[str, Any] = NOTHING,
     allow_missing: bool = False,
     force: bool = False,
 ) -> Packaged:
     """Pack outputs as the zip that DCASE Task 3 takes, with meta files, and check it before it is written.
 
-    Outputs in the format of the challenge are copied byte for byte, all others are converted. Where a system has no
-    meta file, a template is created next to the zip, with what is known filled in and the rest marked; the zip is not
-    written until that is done.
+    Outputs have to be in the format of the challenge, and are copied byte for byte. Where a system has no meta file, a
+    template is created next to the zip, with what is known filled in and the rest marked; the zip is not written until
+    that is done.
 
     Args:
         outputs: the outputs of one or more systems on the evaluation set: folders, files or archives.
@@ -960,24 +958,19 @@ def package(
         development_reference: the labels to score them against, such as ``metadata_dev:dev-test``.
         technical_report: the technical report to pack, a PDF.
         format: the format of the outputs; detected from their content by default.
-        allow_loss: fields that may be lost in a conversion, separated by commas, or all. In Python also a list.
-        fill: value for a field that the challenge asks for and the outputs lack, as in :func:`convert`. May be
-            repeated.
         allow_missing: score the development clips that both sides have.
-        force: convert outputs even if they have errors, and write a zip with errors.
+        force: write a zip with errors.
 
     Returns:
         What was packed, with scores and how a meta file differs from them, and ``report``, what was found in the zip.
         ``complete`` says whether it was written.
 
     Raises:
-        InvalidData: outputs that have to be converted have errors.
-        LossError: the format of the challenge cannot hold a field, and its loss is not allowed.
-        UsageError: nothing is known of the year, a label is malformed, or the zip would overwrite what is read.
+        UsageError: nothing is known of the year, a label is malformed, outputs are in another format, or the zip would
+            overwrite what is read.
         SeldioError: a file cannot be read or written.
     """
     from seldio.challenge import keys_of, package_systems, see_free, see_labels
-    from seldio.formats import LabelFormat, get
 
     keys = keys_of(year)
     places, labels, metas, developed = _paths(outputs), _each(label), _paths(meta), _paths(development)
@@ -994,9 +987,8 @@ def package(
     ]
     files = {"reference": reference, "technical_report": technical_report}
     given: Any = {name: None if path is None else os.fspath(path) for name, path in files.items()}
-    given |= {"format": None if format is None else get(format, LabelFormat), "allow_loss": _names(allow_loss)}
     return package_systems(
-        places, os.fspath(out), keys, labels, metas=metas, scores=scores, fill=fill, force=force, **given
+        places, os.fspath(out), keys, labels, metas=metas, scores=scores, format=format, force=force, **given
     )
 
 

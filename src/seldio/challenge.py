@@ -1,8 +1,8 @@
 """A submission to DCASE Task 3: from the outputs of systems to the zip that the challenge takes.
 
 What that holds, and where, is in the file of each challenge year (``[package]``, see
-:class:`seldio.schema.dataset_file.PackageKeys`). Outputs in the format of the year are copied byte for byte, all others
-are converted as ``seldio convert`` does it. The zip is checked in memory, as ``seldio validate`` checks it on disk.
+:class:`seldio.schema.dataset_file.PackageKeys`). Outputs are copied byte for byte. The zip is checked in memory, as
+``seldio validate`` checks it on disk.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-import os
 import posixpath
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
@@ -25,8 +23,7 @@ from seldio import plugins
 from seldio.catalogues import Catalogue
 from seldio.check.reference import load
 from seldio.check.validation import examine
-from seldio.conversion.inputs import label_parts, raising_unknown, strict
-from seldio.conversion.labels import convert_source, see_names
+from seldio.conversion.inputs import label_parts, raising_unknown
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, input_at, open_source, write_bytes
 from seldio.files.archives import open_packed, zipped
@@ -72,11 +69,8 @@ class PackedSystem:
 
     label: str  # of the submission
     source: str  # where its outputs are
-    formats: tuple[str, ...]  # of its outputs
-    converted: bool  # whether they were in another format than that of the challenge
     files: int  # outputs in the zip, empty ones included
     empty: tuple[str, ...]  # clips without an output, which have an empty file
-    losses: Mapping[str, str]  # fields that were lost, as allowed, with what of them
     notes: tuple[str, ...]  # what else there is to say
     meta: str  # path of its meta file
     template: bool  # whether that was created, as a template
@@ -85,12 +79,9 @@ class PackedSystem:
 
     def lines(self) -> Iterator[str]:
         """Yield lines for people about what was packed."""
-        how = "converted" if self.converted else "byte for byte"
-        whole = self.files - len(self.empty)
-        yield f"{self.label}: {plural(whole, 'output')} of {self.source} ({' and '.join(self.formats)}, {how})"
+        yield f"{self.label}: {plural(self.files - len(self.empty), 'output')} of {self.source}, byte for byte"
         if self.empty:
             yield f"  {plural(len(self.empty), 'empty file')} for clips without one: {listed(self.empty, 20)}"
-        yield from (f"  lost as allowed: {field} ({what})" for field, what in self.losses.items())
         yield from (f"  {note}" for note in self.notes)
         if self.scores:
             yield f"  on the development set: {', '.join(f'{name} {text}' for name, text in self.scores.items())}"
@@ -135,24 +126,6 @@ class Packaged(Displayed):
         return dataclasses.asdict(dataclasses.replace(self, report=Report())) | {"report": self.report.as_dict()}
 
 
-@dataclasses.dataclass
-class _Outputs:
-    """The outputs of a system: bytes and the path they were copied from, if they were, by clip."""
-
-    files: dict[str, tuple[bytes, str | None]] = dataclasses.field(default_factory=dict)
-    formats: tuple[str, ...] = ()
-    converted: bool = False
-    losses: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    left: Sequence[str] = ()  # names of files that hold no labels
-
-    def add(self, clip: str, data: bytes, origin: str | None, place: str) -> None:
-        clip = posixpath.basename(clip)
-        if clip in self.files:
-            raise UsageError(f"{printable(place)} has two outputs for {printable(clip)}: pack one folder at a time")
-        self.files[clip] = data, origin
-
-
 def package_systems(
     outputs: Sequence[str],
     out: str,
@@ -163,26 +136,26 @@ def package_systems(
     metas: Sequence[str],
     scores: Sequence[ScoreReport],
     technical_report: str | None,
-    **reading: Any,
+    format: str | None,
+    force: bool,
 ) -> Packaged:
     """Pack *outputs* as the systems *labels*; the arguments and exceptions are those of :func:`seldio.package`.
 
     Args:
         scores: of each system on the development set; none where they are not known.
-        reading: how outputs are read and converted: format, allow_loss, fill and force.
     """
     expected = load(reference) if reference is not None else None
     if expected is not None and not isinstance(expected, Reference):
         raise UsageError(f"--reference {reference}: these are questions; the clips of the evaluation set are meant")
     target, silent = get(keys.format), pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items()})
-    see_names(target, reading["allow_loss"], reading["fill"])  # of outputs that are only copied, too
     members: dict[str, tuple[bytes, str | None]] = {}
     systems, templates = [], {}
     for number, (place, label) in enumerate(zip(outputs, labels, strict=True)):
-        read = _outputs(place, target, **reading)
-        empty, notes = _empty(read, expected)
-        read.files |= {clip: (target.write(silent, ClipFile(clip, clip)), None) for clip in empty}
-        members |= {keys.output.format(label=label, clip=clip): output for clip, output in read.files.items()}
+        files, left = _outputs(place, target, format)
+        empty, notes = _empty(files, left, expected)
+        notes += (f"{plural(len(left), 'other file')} left out: {listed(left, 3)}",) if left else ()
+        files |= {clip: (target.write(silent, ClipFile(clip, clip)), None) for clip in empty}
+        members |= {keys.output.format(label=label, clip=clip): output for clip, output in files.items()}
         score = scores[number] if scores else None
         scored = _scored(score, keys) if score is not None else {}
         shown = {name: column.shown(cell) for name, (column, cell) in scored.items()}
@@ -199,12 +172,9 @@ def package_systems(
             PackedSystem(
                 label=label,
                 source=place,
-                formats=read.formats,
-                converted=read.converted,
-                files=len(read.files),
+                files=len(files),
                 empty=empty,
-                losses=read.losses,
-                notes=(*read.notes, *notes),
+                notes=notes,
                 meta=meta,
                 template=template,
                 scores=shown,
@@ -216,11 +186,11 @@ def package_systems(
         members[name] = _content(technical_report), technical_report
     whole = zipped({name: data for name, (data, _) in members.items()})
     origins = {f"{out}!/{name}": origin for name, (_, origin) in members.items() if origin is not None}
-    report = _checked(whole, out, expected, target.name if reading["format"] else None, origins)
+    report = _checked(whole, out, expected, target.name if format else None, origins)
     for path, data in templates.items():
         write_bytes(path, data)
     written = tuple(templates)
-    if reading["force"] or not report.reaches(Severity.ERROR):
+    if force or not report.reaches(Severity.ERROR):
         write_bytes(out, whole)
         written += (out,)
     notes = ()
@@ -267,38 +237,42 @@ def _content(path: str) -> bytes:
         return source.entries[0].read()
 
 
-def _outputs(place: str, target: LabelFormat, *, format: LabelFormat | None, **options: Any) -> _Outputs:
-    findings: list[Finding] = []
-    with open_source(place, strict(findings)) as source:
-        parts = label_parts(Catalogue(source, format, raising_unknown(strict(findings))))
-        files = [file for part in parts for file in part.files]
-        taken = {file.entry.path for file in files}
-        left = [entry.name for entry in source if entry.path not in taken]
-        if parts and all(part.format is not None and part.format.name == target.name for part in parts):
-            read = _Outputs(formats=(target.name,), left=left)
-            for file in files:
-                read.add(file.clip, file.entry.read(), file.entry.path, place)
-            read.notes = (f"{plural(len(left), 'other file')} left out: {listed(left, 3)}",) if left else ()
-            return read
-        with tempfile.TemporaryDirectory(prefix="seldio-package-") as folder:
-            done = convert_source(source, f"{folder}{os.sep}", target, format=format, **options)
-            formats = tuple(dict.fromkeys(done.formats))
-            read = _Outputs(formats=formats, converted=True, losses=done.losses, notes=done.notes, left=left)
-            for path in done.written:
-                read.add(plain_stem(path), Path(path).read_bytes(), None, place)
-            return read
+def _outputs(
+    place: str, target: LabelFormat, format: str | None
+) -> tuple[dict[str, tuple[bytes, str | None]], list[str]]:
+    """Return the outputs of a system by clip, with their paths, and the names of the other files there."""
+    with open_source(place, raise_errors) as source:
+        parts = label_parts(Catalogue(source, format, raising_unknown(raise_errors)))
+        if not parts:
+            raise UsageError(f"{printable(place)} holds no outputs")
+        outputs: dict[str, tuple[bytes, str | None]] = {}
+        names = [part.format.name if part.format else "no format that is known" for part in parts]
+        for name, file in ((name, file) for name, part in zip(names, parts, strict=True) for file in part.files):
+            clip = posixpath.basename(file.clip)
+            if name != target.name:
+                raise UsageError(
+                    f"{printable(file.entry.path)} is of {name}, not of {target.name}: pack the folder that seldio "
+                    f"convert --to {target.name} makes of {printable(place)}"
+                )
+            if clip in outputs:
+                raise UsageError(f"{printable(place)} has two outputs for {printable(clip)}: pack one folder at a time")
+            outputs[clip] = file.entry.read(), file.entry.path
+        paths = {path for _, path in outputs.values()}
+        return outputs, [entry.name for entry in source if entry.path not in paths]
 
 
-def _empty(read: _Outputs, expected: Reference | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _empty(
+    outputs: Collection[str], left: Sequence[str], expected: Reference | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the clips that get an empty file, and what is to be said of others."""
     if expected is None:
         return (), ()
     wanted = {posixpath.basename(clip) for clip in expected.clips}
-    if foreign := sorted(read.files.keys() - wanted):  # with names that are off, all clips would get one
+    if foreign := sorted({*outputs} - wanted):  # with names that are off, all clips would get one
         clips = "1 clip that is" if len(foreign) == 1 else f"{len(foreign):,} clips that are"
         return (), (f"no empty files were added: {clips} not in the reference ({listed(foreign, 3)})",)
-    missing = wanted - read.files.keys()
-    for name in read.left:
+    missing = wanted.difference(outputs)
+    for name in left:
         if (clip := plain_stem(name)) in missing and media_type(name) is None:
             raise UsageError(f"{printable(name)} is called like the clip {clip}, but no output can be read from it")
     return tuple(sorted(missing)), ()
@@ -362,7 +336,7 @@ def _checked(
     opened: list[Finding] = []
     packed = _entry(out, whole)
     with open_packed(packed, "file", packed.open, opened.append, DEFAULTS) as source:
-        report = examine(source, format=format, reference=expected, rows=False).report
+        report = examine(source, format=format, reference=expected).report
     findings = (*opened, *report.findings)
     moved = Report(files=report.files)
     moved.add(dataclasses.replace(finding, path=origins.get(finding.path, finding.path)) for finding in findings)

@@ -248,16 +248,14 @@ def raise_errors(finding: Finding) -> None:
         raise InvalidData(finding)
 
 
-def capped(findings: Iterable[Finding], most: int | None) -> tuple[list[Finding], dict[str, int]]:
+def capped(findings: Iterable[Finding], most: int) -> tuple[list[Finding], dict[str, int]]:
     """Return the first *most* findings of each rule, and how many more each rule has (codes sorted)."""
     shown: list[Finding] = []
     seen: Counter[str] = Counter()
     for finding in findings:
         seen[finding.code] += 1
-        if most is None or seen[finding.code] <= most:
+        if seen[finding.code] <= most:
             shown.append(finding)
-    if most is None:
-        return shown, {}
     return shown, {code: seen[code] - most for code in sorted(seen) if seen[code] > most}
 
 

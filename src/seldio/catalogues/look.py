@@ -300,7 +300,7 @@ def _passed_over(group: Sequence[TextFile]) -> Finding:
     more = f", and {plural(len(group) - 1, 'more file')} like it" if len(group) > 1 else ""
     message = f"passed over: a table of words{more}, which no format of labels has"
     hint = "if it holds labels, convert it separately, with --format NAME"
-    return dataclasses.replace(READER_RULES["SYN901"].at(group[0].path, message, hint, 1), severity=Severity.WARNING)
+    return READER_RULES["SYN901"].at(group[0].path, message, hint, 1, severity=Severity.WARNING)
 
 
 def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted: Wanted | None) -> None:

@@ -43,7 +43,7 @@ def describe(path: Place, format: str | None = None) -> dict[str, Any]:
     dataset = find(shown) if format is None and not os.path.lexists(shown) else None
     if dataset is not None:
         return {"about": [dict(dataset.record)]}
-    examined = examine(path, format=format, rows=False, facts=True)
+    examined = examine(path, format=format, judge=False, facts=True)
     described = description(examined, shown, named=format is not None)
     if (kind := media_type(shown)) is not None and Path(shown).is_file():  # a single recording or video
         from seldio.media.contents import contents

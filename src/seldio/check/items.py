@@ -67,7 +67,6 @@ class CheckedItems(NamedTuple):
     findings: tuple[Finding, ...]  # what was wrong when it was read, and with answers to known questions
     outputs: bool = False  # whether there is a model's output among its rows
     part: ItemTable | None = None  # its rows; None where nothing can be read
-    reading: ItemReading | None = None  # all of it, where whoever asks wants to keep it
     evidence: str = ""  # what it was recognised by, where whoever asks wants to know
 
 
@@ -77,7 +76,6 @@ class ItemCheck:
 
     reference: AnyReference = None  # the questions that are answered, where known
     inside: bool = False  # whether the files are those of a submission to MERA, one for each task
-    keep: bool = False  # keep the readings themselves
     facts: bool = False  # say what files were recognised by
 
     def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedItems]]:
@@ -101,7 +99,6 @@ class ItemCheck:
                 checked = checked._replace(
                     outputs=has_outputs(reading),
                     part=ItemTable.of(reading, keep=False),
-                    reading=reading if self.keep else None,
                     evidence=evidence_of(reading) if self.facts else "",
                 )
             rows.append(checked._replace(findings=tuple(gathered(dict.fromkeys(findings), RECORDS_SINGLY))))
@@ -224,7 +221,7 @@ def check_kind(source: Source, reference: AnyReference, checked: Sequence[Checke
 
 
 def _reading(part: Part, rows: CheckedItems) -> ItemReading:
-    return rows.reading or next(part.chosen([rows.file]).items(lambda _: None))
+    return next(part.chosen([rows.file]).items(lambda _: None))
 
 
 # --- right answers that are not written as their format writes them: letters as texts (QAI121), or back (QAI128)

@@ -399,11 +399,7 @@ def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) ->
         certain = detected.format == format and fits[format.name].share >= ENOUGH
         if not certain or any(fit.possible for fit in others):
             codes = codes - {"SYN112"}
-    fixed = fix(file.path, stored, format, codes)
-    if unsafe and isinstance(format, Dialect):
-        guesses = {code for code in codes if _is_unsafe(code)}
-        guessed = fix(file.path, fixed.after, format, guesses, unsafe)
-        fixed = dataclasses.replace(fixed, after=guessed.after, codes=(*fixed.codes, *guessed.codes))
+    fixed = fix(file.path, stored, format, codes, unsafe and isinstance(format, Dialect))
     if fixed.codes:
         yield fixed
 
@@ -412,13 +408,11 @@ def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
     """Explain why a repair changes nothing: there is nothing to repair, or something stands in the way."""
     left = [finding for source in examined for finding in source.report.findings if finding.fixable]
     packed = Counter(finding.packed for finding in left if finding.packed is not None)
-    guesses = sum(_is_unsafe(finding.code) for finding in left if not finding.packed)
-    reasons = []
-    if guesses and not unsafe:
-        reasons.append(f"{plural(guesses, 'finding needs', 'findings need')} --unsafe-fixes")
+    guesses = sum(_is_unsafe(finding.code) for finding in left if not finding.packed) if not unsafe else 0
+    reasons = [f"{plural(guesses, 'finding needs', 'findings need')} --unsafe-fixes"] if guesses else []
     for (then, why), count in packed.items():
         reasons.append(f"{plural(count, 'finding')} can be repaired once {then} ({why})")
-    if other := len(left) - packed.total() - (0 if unsafe else guesses):
+    if other := len(left) - packed.total() - guesses:
         reasons.append(
             f"{plural(other, 'finding')} cannot be repaired without changing the detected format or losing rows"
         )

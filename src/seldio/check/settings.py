@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import json
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +35,8 @@ class Settings:
     def applied(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Yield the findings that count, with their severities."""
         known_marks = Counter(self.baseline)
-        marks = sorted(known_marks)
         for finding in findings:
-            if not self._wanted(finding) or (marks and _taken(finding, known_marks, marks)):
+            if not self._wanted(finding) or (known_marks and _taken(finding, known_marks)):
                 continue
             level = max((prefix for prefix in self.severity if finding.code.startswith(prefix)), key=len, default=None)
             yield finding if level is None else dataclasses.replace(finding, severity=self.severity[level])
@@ -67,17 +65,16 @@ def fingerprint(finding: Finding) -> str:
     return f"{finding.code} {finding.path} {(finding.value or finding.message) if finding.count == 1 else ''}"
 
 
-def _taken(finding: Finding, counts: Counter[str], sorted_marks: Sequence[str]) -> bool:
+def _taken(finding: Finding, counts: Counter[str]) -> bool:
     """Return whether all places of *finding* are known, and take them off the *counts* of their marks then."""
     family = f"{finding.code} {finding.path} "
     if finding.count == 1:  # known by its text, or as one of many
         marks = [fingerprint(finding), family]
     else:  # the same places may have been listed one by one
-        start, end = bisect_left(sorted_marks, family), bisect_left(sorted_marks, f"{family}\U0010ffff")
-        marks = list(sorted_marks[start:end])
-    if sum(counts[mark] for mark in marks) < finding.count:
-        return False
+        marks = [mark for mark in counts if mark.startswith(family)]
     left = finding.count
+    if sum(counts[mark] for mark in marks) < left:
+        return False
     for mark in marks:
         used = min(left, counts[mark])
         counts[mark] -= used
@@ -85,9 +82,9 @@ def _taken(finding: Finding, counts: Counter[str], sorted_marks: Sequence[str]) 
     return True
 
 
-def load(start: Path | None = None) -> Settings:
+def load() -> Settings:
     """Return the settings of the closest ``seldio.toml`` or ``pyproject.toml`` with ``[tool.seldio]``, going up."""
-    folder = (start or Path.cwd()).resolve()
+    folder = Path.cwd().resolve()
     for place in (folder, *folder.parents):
         for name in ("seldio.toml", "pyproject.toml"):
             file = place / name

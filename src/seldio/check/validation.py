@@ -74,7 +74,7 @@ def examine(
     settings: Settings | None = None,
     changed: Mapping[str, bytes] = MappingProxyType({}),
     deep: bool = False,
-    rows: bool = True,
+    judge: bool = True,
     facts: bool = False,
 ) -> Examined:
     """Check a file, folder, archive or standard input (``-``), and keep the tables that were read.
@@ -87,7 +87,7 @@ def examine(
         settings: which rules count, and how much; all of them by default.
         changed: contents to take instead of those on disk, by shown path.
         deep: listen to all recordings, decode all videos, and compare labels with the sound; it takes its time.
-        rows: keep all that was read, however much memory it takes.
+        judge: check questions and predictions beyond what is wrong when they are read.
         facts: count what is in the rows.
 
     Raises:
@@ -101,17 +101,14 @@ def examine(
         package, sources = _package(source, clips)
         described = clips.own if clips else None
         catalogues = [Catalogue(files, format, contents=changed, described=described) for files in sources]
-        parts = [
-            [*catalogue.labels, *(catalogue.questions if rows else catalogue.question_parts())]
-            for catalogue in catalogues
-        ]
+        parts = [[*catalogue.labels, *catalogue.question_parts()] for catalogue in catalogues]
         submission = _submission(source, [*chain(*parts)], format, reference)
         only_answers = submission is not None and source.single  # it holds no labels, whatever it looks like
         noted = chain.from_iterable(catalogue.findings for catalogue in catalogues)
         findings += (finding for finding in noted if not only_answers or finding.code.startswith("SAF"))
 
         # questions and predictions, and labels; what is found of one system of a package explains nothing of another
-        items = _items(source, parts, submission, reference, findings, rows=rows, facts=facts)
+        items = _items(source, parts, submission, reference, findings, judge=judge, facts=facts)
         label_parts = [[part for part in each if part.questions is None and not only_answers] for each in parts]
         systems = [LabelGroup.of(chain(*(part.labels(findings.append) for part in each))) for each in label_parts]
         passed_over = () if source.single or package or submission else catalogues[0].of("other")
@@ -211,7 +208,7 @@ def _items(
     reference: AnyReference,
     findings: list[Finding],
     *,
-    rows: bool,
+    judge: bool,
     facts: bool,
 ) -> list[tuple[Part, CheckedItems]]:
     """Check questions and predictions, some of them submitted to MERA, perhaps next to labels."""
@@ -223,16 +220,15 @@ def _items(
     from seldio.check.items import ItemCheck, check_kind, item_findings
 
     of_clips = reference is None or isinstance(reference, Reference)
-    check = ItemCheck(reference, submitted, keep=rows, facts=facts)
-    here = rows or reference is not None or submitted or source.kind not in ("file", "folder")
+    check = ItemCheck(reference, submitted, facts=facts)
+    here = reference is not None or submitted or source.kind not in ("file", "folder")
     items: list[tuple[Part, CheckedItems]] = []
     with memory_given_back():
         done = parallel_map(check, parts, what="checking questions", size=attrgetter("size"), here=here)
         for part, (wrong, files) in zip(parts, done, strict=True):
             findings += wrong
             items += [(part, file) for file in files]
-        look = Lookup(source) if rows or not facts else None  # a description does not judge
-        findings += item_findings(items, look, not of_clips)
+        findings += item_findings(items, Lookup(source) if judge else None, not of_clips)
     if not submitted or isinstance(reference, Reference):
         labels = any(part.questions is None for part in every) and not (submitted and source.single)
         check_kind(source, reference, [checked for _, checked in items], labels)

@@ -8,7 +8,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,7 +102,7 @@ class ClipSpan(NamedTuple):
 
 def cut(
     items: Iterable[Item],
-    root: str | os.PathLike[str] | Source,
+    root: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
     rate: int = RATE,
@@ -120,9 +119,7 @@ def cut(
     Files appear whole or not at all, and are the same on every run.
     """
     written: dict[str, ClipSpan] = {}
-    with ExitStack() as stack:
-        # what is wrong with the source is said when its labels are read
-        source = root if isinstance(root, Source) else stack.enter_context(open_source(root, lambda _: None))
+    with open_source(root, lambda _: None) as source:  # what is wrong with it is said when its labels are read
         lookup = Lookup(source)
         spans = ((_span(item), item) for item in items)
         for path, group in groupby(spans, key=lambda pair: pair[0].recording):

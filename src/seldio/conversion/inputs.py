@@ -118,16 +118,11 @@ def read_table(place: Place, format: LabelFormat | str | None, force: bool) -> p
     """Return the labels, questions or predictions of a source as one table, see :func:`seldio.read`."""
     questions = of_questions(format) if isinstance(format, str) else None
     with reopened(place, raise_errors) as source:
-        if questions is not None or (format is None and source.single and _asks_only(source)):
+        if questions is not None or (format is None and _asks_only(source)):
             return read_item_table(source, questions)
-        try:
-            labels = read_labels(source, get(format) if isinstance(format, str) else format, raise_errors)
-            if not labels.tables:
-                raise UsageError(f"{printable(source.path)} holds no labels")
-        except (InvalidData, UsageError):
-            if format is not None or not _asks_only(source):
-                raise
-            return read_item_table(source)
+        labels = read_labels(source, get(format) if isinstance(format, str) else format, raise_errors)
+        if not labels.tables:
+            raise UsageError(f"{printable(source.path)} holds no labels")
         table, layout = one_table(labels.tables, source.path)
         if (other := labels.questions) is not None:
             kind = "questions" if other.holds == "items" else "predictions"

@@ -75,10 +75,8 @@ def convert_items(
             notes = ["a template: the predictions are empty, for a model to fill in"]
         else:
             table, notes, dropped = _fitted(reading, target, fill, drop_unfit)
-            data, losses, taken = _written(reading, table, target)
-            losses, count = dict(allowed(losses, target.name, allow_loss)), len(table)
-            if taken is not None:
-                raise taken
+            data, losses = _written(reading, table, target, allow_loss)
+            count = len(table)
         with single_file(out, [place]) as (stream, written):
             stream.write(_packed(data, out, target))
     rows, names = len(reading.rows), (reading.format.name,)
@@ -216,29 +214,29 @@ def _refusal(table: pa.Table, target: ItemFormat) -> str | None:
 
 
 def _written(
-    reading: ItemReading, table: pa.Table, target: ItemFormat
-) -> tuple[bytes, dict[str, str], UsageError | None]:
-    """Return the file, the losses of its rows, and an error if it would be read as another format."""
-    same = reading.format.name == target.name
+    reading: ItemReading, table: pa.Table, target: ItemFormat, allow_loss: Collection[str]
+) -> tuple[bytes, dict[str, str]]:
+    """Return the file and the losses of its rows; raise UsageError if it would be read as another format."""
     origin = target.origin_of(reading)
-    marked, taken = table, None
-    if isinstance(target, JsonItems) and not same:
+    if reading.format.name == target.name:
+        return target.write(Rows(table, target.model), origin), allowed(reading.lost, target.name, allow_loss)
+    marked, seen = table, None
+    if isinstance(target, JsonItems):
         head = target.write(Rows(table.slice(0, 1), target.model), origin)
         seen = formats.format_of_file(head, f"out{target.suffix}")
         marked = target.marked(table) if seen is None else table
-        if seen not in (None, target) and target.empty:
-            missing = [field for field in target.empty if not table.column(field)[0].is_valid]
-            keys = listed([target.key_of(field, {}) for field in missing])
-            taken = UsageError(
-                f"{target.name} cannot be made from {reading.format.name}: the first row has no "
-                f"{' or '.join(missing)} ({keys}), so that the file would be read as {seen.name}"
-            )
     data = target.write(Rows(marked, target.model), origin)
-    losses = {} if same else _losses(table, marked, target, origin)
-    large = too_large(pq.read_metadata(BytesIO(data))) if isinstance(target, ItemParquet) and not same else None
-    if large is not None:
+    if isinstance(target, ItemParquet) and (large := too_large(pq.read_metadata(BytesIO(data)))) is not None:
         raise _unreadable(target, len(table), large.message)
-    return data, reading.lost | losses, taken
+    losses = allowed(reading.lost | _losses(table, marked, target, origin), target.name, allow_loss)
+    if isinstance(target, JsonItems) and target.empty and seen not in (None, target):
+        missing = [field for field in target.empty if not table.column(field)[0].is_valid]
+        keys = listed([target.key_of(field, {}) for field in missing])
+        raise UsageError(
+            f"{target.name} cannot be made from {reading.format.name}: the first row has no "
+            f"{' or '.join(missing)} ({keys}), so that the file would be read as {seen.name}"
+        )
+    return data, losses
 
 
 def _losses(table: pa.Table, marked: pa.Table, target: ItemFormat, origin: dict[str, object] | None) -> dict[str, str]:

@@ -18,7 +18,7 @@ from seldio.catalogues.look import Recognised, suffixes
 from seldio.catalogues.parts import resolved
 from seldio.check.labels import Faults
 from seldio.conversion.inputs import LabelInput, one_table, read_labels, strict
-from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields, filled, given_class
+from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields, filled
 from seldio.conversion.outputs import folder_place, single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
@@ -102,7 +102,7 @@ def convert_source(
 def see_names(target: LabelFormat, allow_loss: Collection[str], fill: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the fields that may be lost; a UsageError before anything is read, if one is none or cannot be filled."""
     empty = pa.Table.from_batches([], pa.schema(list(COLUMNS.items())))
-    filled(empty, target, fill), given_class(fill, target)
+    filled(empty, target, fill)
     return checked_fields(allow_loss)
 
 

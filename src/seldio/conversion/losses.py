@@ -51,7 +51,7 @@ _NOISE = 1e-6
 #: Columns that are described where the target lacks them.
 _DESCRIBED = ("source", "elevation", "distance", "onscreen", "hemisphere", "score", "segmentation")
 #: Columns that ``--fill`` can set: one number or flag for every row that has none.
-FILLABLE = ("class_id", "source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
+FILLABLE = ("source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
 #: The value of ``source`` that counts the events of each class in a clip.
 COUNT = "count"
 #: The units of its values, whatever those of a format are.
@@ -81,7 +81,7 @@ def carry_out(
         fill: values for fields that are unknown, by field.
 
     Returns:
-        The table and its files, which are empty where rows lack what *target* needs.
+        The table and its files; where rows lack what *target* needs, that alone.
 
     Raises:
         UsageError: *fill* names a field that cannot be filled, or holds a value that cannot be one.
@@ -89,39 +89,32 @@ def carry_out(
     """
     source = resolved(source, table)
     held_back(table, target)
-    given, before = given_class(fill, target), filled(table, target, fill)
+    before = filled(table, target, fill)
     if target.role == "table":
         origin = origin_of(table)
         origin = origin if origin.format else dataclasses.replace(origin, vocabulary=source.vocabulary)
         return Converted(with_origin(_held(before, target), origin))
     placed = located(before, target)
-    missing = _missing(before, placed, target, given)
-    if {*TIMES, "class_id"} & {*missing}:  # nothing can be carried over
+    if missing := _missing(before, placed, target):
         return Converted(before.slice(0, 0), missing=missing)
-    classed, timed = classes(before, source, target, given), with_times(placed, source, target)
-    after = _carried(before, source, target, classed)
-    losses = dict(_losses(before, placed, timed, source, target, classed)) if before.num_rows else {}
-    if missing:
-        return Converted(after, (), losses, missing)
-    files = tuple((file, target.write(rows, file)) for file, rows in clip_tables(after))
+    classed = classes(placed, source, target)
+    rows = _in_classes(placed, classed)
+    timed = with_times(rows, source, target)
+    after = with_origin(_as_written(timed, source, target), _origin(before, source, target))
+    files = tuple((file, target.write(written, file)) for file, written in clip_tables(after))
     if not before.num_rows:
         return Converted(after, files)
-    read_back = target.read([TextFile(file.name, file.name, file.clip, data) for file, data in files], lambda _: None)
-    useless = []
-    for field, value in fill.items():
-        if field == "class_id":
-            has_effect = bool(classed.filled) or (given is not None and _unclassed(before) > 0)
-        else:
-            has_effect = value == COUNT or field not in table.column_names or not table[field].equals(before[field])
-        if not has_effect:
-            useless.append(field)
+    texts = [TextFile(file.name, file.name, file.clip, data) for file, data in files]
+    read_back = target.read(texts, lambda _: None)
+    losses = [*_time_losses(rows, timed, source, target), *_losses(before, placed, source, target, classed)]
+    useless = [field for field in fill if not _unknown(table, field)]
     notes = (
         *(f"--fill {field} has no effect: every row already has a value" for field in useless),
-        *_changes(before, timed.num_rows, source, target, classed, given),
+        *_changes(rows, timed, source, target, classed),
         *_rounding(after, read_back.table, target),
         *_gaps(timed, source, target),
     )
-    return Converted(after, files, losses, missing, notes, read_back)
+    return Converted(after, files, _joined(losses), notes=notes, read_back=read_back)
 
 
 # --- values that the caller gives -----------------------------------------------------------------------------------
@@ -153,22 +146,9 @@ def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.
             table = numbered(table)
             continue
         scalar = _scalar(field, value)
-        if field == "class_id" and target.role != "table":  # of the target's list: :func:`classes` takes it
-            continue
         values = table[field] if field in table.column_names else pa.nulls(table.num_rows, COLUMNS[field])
         table = with_column(table, field, pc.fill_null(values, scalar))
     return table
-
-
-def given_class(fill: Mapping[str, Any], target: LabelFormat) -> int | None:
-    """Return the class that *fill* gives to rows whose own is not in *target*'s list; UsageError if it lacks it."""
-    if "class_id" not in fill or target.role == "table":
-        return None
-    number, class_list = int(_scalar("class_id", fill["class_id"]).as_py()), vocabulary(target.vocabulary)
-    if not 0 <= number < len(class_list):
-        many = f"{class_list.name} has {len(class_list)} classes, numbered from 0"
-        raise UsageError(f"--fill class_id={number}: {many}; seldio formats {target.name} shows them")
-    return number
 
 
 def _scalar(field: str, value: Any) -> pa.Scalar:
@@ -197,15 +177,15 @@ class Classes(NamedTuple):
     names: pa.Array  # for targets that write names, how a class is spelled where its id does not say it
     lost: Mapping[str, int]  # rows of each class that it cannot hold
     foreign: Mapping[str, int]  # rows of each class that it can hold by its name alone
-    filled: Mapping[str, int]  # rows of each class that it cannot hold, and that are given another one
+    spelled: Sequence[str]  # names in the table of classes that have a number as well
 
 
-def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: int | None = None) -> Classes:
-    """Find the classes of *table* in *target*'s list; those that the list lacks become *given*."""
+def classes(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Classes:
+    """Find the classes of *table* in *target*'s list."""
     theirs, ours = vocabulary(source.vocabulary), vocabulary(target.vocabulary)
     keys, rows = class_keys(table)
     same, by_name = theirs.classes == ours.classes, "class_name" in target.carries
-    lost, foreign, filled = Counter[str](), Counter[str](), Counter[str]()
+    lost, foreign = Counter[str](), Counter[str]()
     numbers, spellings = list[int | None](), list[str | None]()
     for (key, name), count in zip(keys, np.bincount(rows, minlength=len(keys)).tolist(), strict=True):
         label = name or theirs.label(key or 0)
@@ -214,10 +194,7 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
         else:
             number = ours.indices.get(spelling(name or ""))
         written = None if not by_name else label if number is None else name if same else None
-        if number is None and written is None and given is not None:
-            filled[label] += count
-            number = given
-        elif number is None:
+        if number is None:
             (lost if written is None else foreign)[label] += count
         numbers.append(number)
         spellings.append(written)
@@ -225,14 +202,15 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
     ids = from_numpy(filled_numbers[rows], np.array([number is None for number in numbers], bool)[rows])
     names = from_texts(spellings)
     names = names.take(from_numpy(rows)) if names.null_count < len(names) else pa.nulls(len(rows), pa.string())
-    return Classes(ids, names, lost, foreign, filled)
+    spelled = [name for key, name in keys if key is not None and name is not None]
+    return Classes(ids, names, lost, foreign, spelled)
 
 
 # --- as the target holds it -------------------------------------------------------------------------------------------
 
 
-def _carried(table: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes) -> pa.Table:
-    """Return *table* as *target* holds it, without rows that it cannot hold; its origin names the target's files."""
+def _origin(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Origin:
+    """Return the files of *table* as *target* calls them."""
     files = origin_of(table).files
     if source.name != target.name:
         as_json, newline = isinstance(target, JsonFormat), target.newline if isinstance(target, Dialect) else "\n"
@@ -245,21 +223,27 @@ def _carried(table: pa.Table, source: LabelFormat, target: LabelFormat, classed:
             ClipFile(file.clip, name, newline, not as_json, file.frames)
             for file, name in zip(files, names, strict=True)
         )
-    if has(table, "class_id") or has(table, "class_name") or classed.filled:
-        table = with_column(table, "class_id", classed.ids)
-        if classed.names.null_count < len(classed.names):
-            table = with_column(table, "class_name", classed.names)
-        elif "class_name" in table.column_names:
-            table = table.drop_columns(["class_name"])
-        has_class = to_mask(classed.ids) | to_mask(classed.names)
-        table = table if has_class.all() else table.filter(pa.array(has_class))
-    table = with_times(located(table, target), source, target)
+    return Origin(target.name, target.vocabulary, files)
+
+
+def _in_classes(table: pa.Table, classed: Classes) -> pa.Table:
+    """Return the rows that have a class of the target, with it."""
+    table = with_column(table, "class_id", classed.ids)
+    if classed.names.null_count < len(classed.names):
+        table = with_column(table, "class_name", classed.names)
+    elif "class_name" in table.column_names:
+        table = table.drop_columns(["class_name"])
+    return table.filter(pa.array(_known(table, "class_id", "class_name")))
+
+
+def _as_written(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
+    """Return the columns that *target* holds, null ones included for which its writer looks."""
     if folded(target) and not folded(source) and has(table, "azimuth"):
         table = with_column(table, "azimuth", geometry.fold(to_numpy(table["azimuth"])))
-    for field in target.needs:  # writers look for these, and write nothing where they are null
+    for field in target.needs:
         if field not in table.column_names:
             table = with_column(table, field, pa.nulls(table.num_rows))
-    return with_origin(_held(table, target), Origin(target.name, target.vocabulary, files))
+    return _held(table, target)
 
 
 def _held(table: pa.Table, target: LabelFormat) -> pa.Table:
@@ -272,25 +256,18 @@ def _held(table: pa.Table, target: LabelFormat) -> pa.Table:
 def held_back(table: pa.Table, target: LabelFormat) -> None:
     """Raise DataError, naming row and column, for a number that is not finite or too large for *target*."""
     for field in table.column_names:
-        kind, is_number = COLUMNS[field], field != "score" or field in target.carries
+        kind, odd = COLUMNS[field], np.zeros(table.num_rows, bool)
         if field == "segmentation":
-            numbers = pc.list_flatten(pc.list_flatten(pc.list_flatten(table[field])))
-            rows = (
-                [] if pc.all(pc.is_finite(numbers), min_count=0).as_py() else map(json.dumps, table[field].to_pylist())
-            )
-            wrong = next((number for number, row in enumerate(rows) if "N" in row or "I" in row), None)
-        elif is_number and (pa.types.is_floating(kind) or (pa.types.is_integer(kind) and isinstance(target, Dialect))):
+            row, triplet = points(table[field].combine_chunks())
+            odd[row] = ~np.isfinite(triplet).all(axis=1)
+        elif pa.types.is_floating(kind) or (pa.types.is_integer(kind) and isinstance(target, Dialect)):
             values = to_numpy(table[field]).astype(np.float64)
-            odd = ~np.isfinite(values)
-            if target.role != "table" and field != "score":
-                metre = (getattr(target, "metre", None) or 1) if field == "distance" else 1
-                odd |= np.abs(values) >= (LIMIT - 0.5) / metre
-            odd &= to_mask(table[field])
-            wrong = int(odd.argmax()) if odd.any() else None
-        else:
+            limit = (LIMIT - 0.5) / ((getattr(target, "metre", None) or 1) if field == "distance" else 1)
+            limit = np.finfo(float).max if target.role == "table" or field == "score" else limit
+            odd = ~(np.abs(values) < limit) & to_mask(table[field])
+        if not odd.any():
             continue
-        if wrong is None:
-            continue
+        wrong = int(odd.argmax())
         value, clips = table[field][wrong].as_py(), table["clip"].slice(0, wrong + 1).to_pylist()
         where = f"{field} in row {wrong + 1:,} (row {clips.count(clips[-1]):,} of clip {printable(clips[-1])})"
         if field == "segmentation" or not math.isfinite(value):
@@ -302,39 +279,34 @@ def held_back(table: pa.Table, target: LabelFormat) -> None:
 # --- what the target needs ------------------------------------------------------------------------------------------
 
 
-def _unknown(table: pa.Table, field: str) -> int:
-    return int(table[field].null_count) if field in table.column_names else int(table.num_rows)
-
-
 def _known(table: pa.Table, *fields: str) -> Any:
     """Return a mask of the rows in which one of *fields* at least has a value."""
-    masks = [to_mask(table[field]) for field in fields if field in table.column_names]
+    masks = [to_mask(table[field].is_valid()) for field in fields if field in table.column_names]
     return np.logical_or.reduce([np.zeros(table.num_rows, bool), *masks])
 
 
-def _unclassed(table: pa.Table) -> int:
-    return int((~_known(table, "class_id", "class_name")).sum())
+def _unknown(table: pa.Table, *fields: str) -> int:
+    return int((~_known(table, *fields)).sum())
 
 
-def _missing(table: pa.Table, placed: pa.Table, target: LabelFormat, given: int | None) -> dict[str, str]:
+def _missing(table: pa.Table, placed: pa.Table, target: LabelFormat) -> dict[str, str]:
     """Say how many rows lack a field that *target* cannot do without; *placed*: the rows that have a direction."""
-    missing = dict[str, str]()
-    for field in dict.fromkeys([*target.needs, *(["class_id"] if "class_id" in target.carries else [])]):
-        optional = False
+    missing, columns, nowhere = dict[str, str](), {*table.column_names}, table.num_rows - placed.num_rows
+    for field in dict.fromkeys([*target.needs, *{"class_id"} & {*target.carries}]):
+        unknown = _unknown(table, field)
         if field in TIMES:
             unknown = max(_unknown(table, time) for time in (TIMES[1:] if are_events(table) else TIMES[:1]))
         elif field == "class_id":
-            unknown = _unclassed(table) if given is None else 0
+            unknown = _unknown(table, "class_id", "class_name")
+        elif field in ("azimuth", "elevation"):  # that some rows have no direction at all is a loss
+            if unknown == nowhere < table.num_rows or "segmentation" in columns & {*target.carries}:
+                continue
         elif field == "distance":  # unknown ones are never written as 0: a format has a mark for them, or needs a value
-            unknown = _unknown(placed if has(table, field) else table, field)
             marked = isinstance(target, Dialect) and target.unknown_distance is not None
-            optional = marked or (isinstance(target, JsonFormat) and "distance" in table.column_names)
-        else:
-            unknown = _unknown(table, field)
-        if field in ("azimuth", "elevation"):  # that some rows have no direction at all is a loss
-            left_out = unknown == table.num_rows - placed.num_rows < table.num_rows
-            optional = left_out or "segmentation" in {*table.column_names} & {*target.carries}
-        if unknown and not optional:
+            if marked or (isinstance(target, JsonFormat) and "distance" in columns):
+                continue
+            unknown = _unknown(placed if has(table, field) else table, field)
+        if unknown:
             many = f"{unknown:,} of {plural(table.num_rows, 'row')} have none"
             missing[field] = "the table has none" if unknown == table.num_rows else many
     return missing
@@ -344,17 +316,12 @@ def _missing(table: pa.Table, placed: pa.Table, target: LabelFormat, given: int 
 
 
 def _losses(
-    before: pa.Table,
-    placed: pa.Table,
-    timed: pa.Table,
-    source: LabelFormat,
-    target: LabelFormat,
-    classed: Classes,
+    before: pa.Table, placed: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes
 ) -> Iterator[tuple[str, str]]:
     rows, columns, held_fields = plural(before.num_rows, "row"), {*before.column_names}, {*target.carries}
-    yield from _time_losses(before, timed, source, target)
     if classed.lost:
-        names = _with_rows(dict(sorted(classed.lost.items(), key=lambda item: (-item[1], item[0]))))
+        lost = sorted(classed.lost.items(), key=lambda item: (-item[1], item[0]))
+        names = listed([f'"{name}" ({plural(count, "row")})' for name, count in lost], most=20)
         other = [alias for alias, name in target.alias_vocabularies.items() if name == source.vocabulary]
         hint = f" ({other[0]} is the same format with the classes of {short(source.vocabulary)})" if other else ""
         count = len(vocabulary(target.vocabulary))
@@ -372,9 +339,7 @@ def _losses(
     if nowhere := before.num_rows - placed.num_rows:
         many = f"{nowhere:,} of {rows} have none, nor an elevation, and are left out"
         yield "azimuth", f"{many}; --fill azimuth=DEGREES gives them one"
-    azimuths = to_numpy(before["azimuth"]) if has(before, "azimuth") else np.zeros(0)
-    behind = int((np.abs(azimuths) > 90.0).sum()) if folded(target) and not folded(source) else 0
-    if behind:
+    if folded(target) and not folded(source) and (behind := int((np.abs(to_numpy(placed["azimuth"])) > 90.0).sum())):
         yield "azimuth", f"front or back: {behind:,} of {rows} lie behind and are folded to the front"
     texts = [file.extra for file in origin_of(before).files] if source.name != target.name else []
     texts += before["extra"].unique().to_pylist() if "extra" in columns - held_fields else []
@@ -392,18 +357,16 @@ def _time_losses(
 ) -> Iterator[tuple[str, str]]:
     """Yield what other rows, or other frames, lose: times between frames, and what changes in the course of events."""
     if are_events(table) and not takes_events(target):
-        if not timed.num_rows:
-            return
         times = np.concatenate([to_numpy(table["onset"]), to_numpy(table["offset"])]) / float(target.hop)
-        if off := int((np.abs(times - np.rint(times)) > _NOISE).sum()):
+        count = table.num_rows - pieces_of(table)
+        merged = count - len(grouped(timed, target.hop)) if timed.num_rows else 0
+        if off := int((np.abs(times - np.rint(times)) > _NOISE).sum()) if timed.num_rows else 0:
             many = f"{off:,} of {len(times):,} onsets and offsets fall between frames of {_length(target)}"
             yield "frame", f"{many}: an event fills every frame that it touches"
-            return
-        count = table.num_rows - pieces_of(table)
-        if (merged := count - len(grouped(timed, target.hop))) > 0:
+        elif merged > 0:
             many = f"{merged:,} of {plural(count, 'event')}"
             yield "frame", f"{many} touch another of the same class and are merged with it"
-    elif takes_events(target) and not are_events(table):
+    elif takes_events(target) and has(table, "frame"):
         events = grouped(table, source.hop)
         numbers = np.repeat(np.arange(len(events)), np.diff(events.starts))
         middle = (events.starts[:-1] + events.starts[1:] - 1) // 2
@@ -414,13 +377,9 @@ def _time_losses(
                 if moving := len(np.unique(numbers[values != values[middle][numbers]])):
                     many = f"{moving:,} of {plural(len(events), 'event')}"
                     yield field, f"it changes in {many}; the value of the middle frame is kept"
-    elif not takes_events(target) and source.hop < target.hop:
+    elif not takes_events(target) and source.hop < target.hop and table.num_rows:
         merging = f"frames of {_length(source)} are merged into frames of {_length(target)}"
         yield "frame", f"{merging}: {plural(table.num_rows, 'row')} become {timed.num_rows:,}"
-
-
-def _with_rows(classes: Mapping[str, int]) -> str:
-    return listed([f'"{name}" ({plural(rows, "row")})' for name, rows in classes.items()], most=20)
 
 
 def _description(column: pa.ChunkedArray, field: str) -> str:
@@ -450,27 +409,22 @@ def _description(column: pa.ChunkedArray, field: str) -> str:
 
 
 def _changes(
-    table: pa.Table, rows: int, source: LabelFormat, target: LabelFormat, classed: Classes, given: int | None
+    table: pa.Table, timed: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes
 ) -> Iterator[str]:
     """Yield the notes on classes, and on the number of rows or frames."""
     theirs, ours = short(source.vocabulary), short(target.vocabulary)
     if source.vocabulary != target.vocabulary:
         yield f"classes of {theirs} are mapped to those of {ours} by name"
-    if classed.filled and given is not None:
-        name = listed([vocabulary(target.vocabulary).label(given)])
-        yield f"{_with_rows(classed.filled)} not in {ours}, written as {name}"
     if classed.foreign:
         names = listed([f'"{name}"' for name in sorted(classed.foreign)], most=20)
         yield f"{plural(len(classed.foreign), 'class', 'classes')} not in {ours}, written by name: {names}"
-    if {"class_name", "class_id"} <= set(table.column_names) and "class_name" not in target.carries:
-        spelled = table["class_name"].filter(table["class_id"].is_valid()).drop_null().unique().to_pylist()
-        if spelled:
-            yield f"the spelling of classes is not kept: {listed(sorted(spelled))}"
+    if classed.spelled and "class_name" not in target.carries:
+        yield f"the spelling of classes is not kept: {listed(sorted(classed.spelled))}"
     if are_events(table) and not takes_events(target):
-        events = table.num_rows - pieces_of(table)
-        yield f"{plural(events, 'event')} {'becomes' if events == 1 else 'become'} {plural(rows, 'event frame')}"
-    elif takes_events(target) and not are_events(table):
-        yield f"{plural(table.num_rows, 'event frame')} become {plural(rows, 'event')}"
+        events, become = table.num_rows - pieces_of(table), plural(timed.num_rows, "event frame")
+        yield f"{plural(events, 'event')} {'becomes' if events == 1 else 'become'} {become}"
+    elif takes_events(target) and has(table, "frame"):
+        yield f"{plural(table.num_rows, 'event frame')} become {plural(timed.num_rows, 'event')}"
     elif not takes_events(target) and source.hop > target.hop:
         yield f"each frame of {_length(source)} becomes {int(source.hop / target.hop)} frames of {_length(target)}"
 
@@ -534,23 +488,24 @@ def checked_fields(allow_loss: Collection[str], fields: Iterable[str] = COLUMNS)
     return wanted
 
 
-def _joined(texts: Iterable[Mapping[str, str]]) -> dict[str, str]:
+def _joined(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the texts of each field as one."""
     joined: dict[str, list[str]] = {}
-    for field, what in (pair for texts_of_part in texts for pair in texts_of_part.items()):
-        joined.setdefault(field, []).append(what)
-    return {field: "; ".join(whats) for field, whats in joined.items()}
+    for field, text in texts:
+        joined.setdefault(field, []).append(text)
+    return {field: "; ".join(texts) for field, texts in joined.items()}
 
 
 def accepted(converted: Sequence[Converted], target: LabelFormat, allow_loss: Collection[str]) -> dict[str, str]:
     """Return the losses of several tables; raise UsageError for missing fields, LossError for losses not allowed."""
-    if missing := _joined(part.missing for part in converted):
+    if missing := _joined(pair for part in converted for pair in part.missing.items()):
         reasons = "; ".join(f"{field} ({why})" for field, why in missing.items())
         values = {"distance": "METRES"}  # where 0 would be a wrong one: no source is 0 m away
         fills = " ".join(f"--fill {field}={values.get(field, '0')}" for field in missing if field in FILLABLE)
         metres = " (metres, whatever the format uses)" if "distance" in missing else ""
         hint = f" To set one value for all, use {fills}{metres}" if fills else ""
         raise UsageError(f"{target.name} needs {reasons}.{hint}")
-    return allowed(_joined(part.losses for part in converted), target.name, allow_loss)
+    return allowed(_joined(pair for part in converted for pair in part.losses.items()), target.name, allow_loss)
 
 
 def allowed(losses: dict[str, str], target: str, allow_loss: Collection[str]) -> dict[str, str]:

@@ -59,16 +59,12 @@ def single_file(
 def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
     """Yield the rows of each clip with its file, in the order of the files; silent clips included."""
     codes, names = clip_codes(table)
-    ends = np.flatnonzero(np.diff(codes)) + 1
-    if len(ends) >= np.count_nonzero(np.bincount(codes)) > 0:  # a clip stands in several places
-        order = np.argsort(codes, kind="stable")
-        codes, table = codes[order], table.take(pa.array(order))
-        ends = np.flatnonzero(np.diff(codes)) + 1
-    bounds = [0, *ends.tolist(), len(codes)] if len(codes) else [0]
-    rows = {names[codes[start]]: (start, end - start) for start, end in pairwise(bounds)}
+    order = np.argsort(codes, kind="stable")
+    table = (table.take(pa.array(order)) if (np.diff(codes) < 0).any() else table).combine_chunks()
+    bounds = zip(names, pairwise(np.searchsorted(codes[order], np.arange(len(names) + 1)).tolist()), strict=True)
+    rows = {clip: (start, end - start) for clip, (start, end) in bounds if start < end}
     files = {file.clip: file for file in origin_of(table).files}
     files |= {clip: ClipFile(clip, f"{clip}.csv") for clip in rows if clip not in files}
-    table = table.combine_chunks()
     for clip, file in files.items():
         yield file, table.slice(*rows.get(clip, (0, 0)))
 

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, BinaryIO, cast
 
 from seldio import benchmarks, formats
-from seldio.catalogues import Catalogue, own_datasets
+from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part
 from seldio.check.labels import Faults
 from seldio.conversion.clip_audio import RATE, RecordingFinder, cut
@@ -23,7 +23,6 @@ from seldio.conversion.inputs import label_parts, raising_unknown
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import QuestionsMade, SoundOfQuestions
 from seldio.errors import SeldioError, UsageError
-from seldio.files import Source
 from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
 from seldio.formats import get
@@ -81,7 +80,7 @@ def asked_about(
     labels = part.labels(raise_errors)
     batch = QuestionBatch(Faults(labels))
     if not options.force and batch.faults.errors()[0]:
-        return batch  # nothing is asked in the end
+        return batch  # of impossible directions nothing can be asked
     for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):
         files = origin_of(table).files
         places = {file.name: finder.find(file.name, file.clip) for file in files}
@@ -132,16 +131,17 @@ def _cut(
 
 
 def make_questions(
-    source: Source, out: Place | BinaryIO, target: ItemFormat, *, format: str | None, options: QuestionOptions
+    catalogue: Catalogue, out: Place | BinaryIO, target: ItemFormat, options: QuestionOptions
 ) -> QuestionsMade:
     """Make questions from labels; nothing is written unless everything is right."""
-    asking = _asking(target, options) | {"datasets": own_datasets(source, raise_errors)}
+    source, asking = catalogue.source, _asking(target, options) | {"datasets": catalogue.said}
+    for finding in catalogue.findings:
+        raising_unknown(raise_errors)(finding)
     place = _place(out, target, options.split or TEST)
     cuts = isinstance(place, Path) and options.audio is not False
     folder = None if cuts else place.parent if isinstance(place, Path) else Path()
     finder = RecordingFinder.of(source, folder)
     work = partial(asked_about, target=target.name, options=options, asking=asking, finder=finder)
-    catalogue = Catalogue(source, get(format) if format is not None else None, raising_unknown(raise_errors))
     parts = label_parts(catalogue, by_clip=True, size=PART)
     if not parts:
         from seldio.rules.collection import why_no_labels

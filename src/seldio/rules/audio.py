@@ -24,7 +24,7 @@ from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.files.names import MEDIA, media_type, suffix_of
-from seldio.findings import Finding, Rule, Sink
+from seldio.findings import Finding, Rule, Severity, Sink
 from seldio.formats.datasets import ABOUT, DatasetSpec
 from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
@@ -74,9 +74,9 @@ class TreeFile(Generic[Facts]):
 
         return with_address("download or unpack it again", self.dataset)
 
-    def finding(self, rule: Rule, message: str, hint: str | None = None) -> Finding:
+    def finding(self, rule: Rule, message: str, hint: str | None = None, severity: Severity | None = None) -> Finding:
         """Return a finding of *rule* about it."""
-        return rule.at(self.path, message, hint)
+        return rule.at(self.path, message, hint, severity=severity)
 
 
 AnyFile = TypeVar("AnyFile", bound=TreeFile[Any])
@@ -179,7 +179,7 @@ def recording_cut_off(recording: TreeFile[Probe], header: Probe, finding: MakeFi
         message = f"{recording.file}: the last sample frame has only {spare} of {wav.block} bytes"
         hint = "compare its length with the original"
     if message:
-        yield dataclasses.replace(finding(message, hint), severity=WARNING)
+        yield finding(message, hint, severity=WARNING)
 
 
 def recording_rate(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:

@@ -69,7 +69,7 @@ def hub_folder_files(folder: HubFolder, finding: MakeFinding) -> Iterator[Findin
     if len(folder.files) > MOST_FILES:
         message = f"{len(folder.files):,} files; the Hub recommends fewer than {MOST_FILES:,}"
         hint = "--as parquet embeds them in a few large files"
-        yield dataclasses.replace(finding(folder.path, message, hint), severity=Severity.WARNING)
+        yield finding(folder.path, message, hint, severity=Severity.WARNING)
 
 
 def hub_card_unreadable(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:

@@ -80,10 +80,10 @@ class Meta:
         return {"path": self.path, "value": span.value if pointer else None, **at}
 
     def finding(
-        self, code: str, pointer: Pointer, message: str, hint: str | None = None, *, key: bool = False
+        self, code: str, pointer: Pointer, message: str, hint: str | None = None, *, key: bool = False, **more: Any
     ) -> Finding:
-        """Return a finding at a field, or at its *key*."""
-        return reader_rule(code).at(message=message, hint=hint, **self.place(pointer, key))
+        """Return a finding at a field, or at its *key*; *more* are arguments of :meth:`Rule.at`."""
+        return reader_rule(code).at(message=message, hint=hint, **self.place(pointer, key), **more)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -316,8 +316,7 @@ def _finding(meta: Meta, error: ValidationError) -> Finding:
         case "required":
             return meta.finding("SUB217", pointer, f"{named} has no {name}", key=True)
         case "expected":
-            missing = meta.finding("SUB217", pointer, f"{named} has no {name}", _NONE, key=True)
-            return dataclasses.replace(missing, severity=WARNING)
+            return meta.finding("SUB217", pointer, f"{named} has no {name}", _NONE, key=True, severity=WARNING)
         case "range":
             shown = clipped(meta.place(pointer)["value"], 20)
             return meta.finding("SUB223", pointer, f"{pointer[-1]} is {shown}, but must be {name}")
@@ -362,8 +361,8 @@ def _units(meta: Meta) -> Iterator[Finding]:
             message, hint = "should be a ratio, not a percentage", f"if it is a percentage, write {value / 100:g}"
         else:
             continue
-        unlikely = meta.finding("SUB223", (*OVERALL, name), f"{name} is {shown}, but {message}", hint)
-        yield dataclasses.replace(unlikely, severity=WARNING)
+        text = f"{name} is {shown}, but {message}"
+        yield meta.finding("SUB223", (*OVERALL, name), text, hint, severity=WARNING)
 
 
 def _unfilled(value: Any, at: Pointer = ()) -> Iterator[Pointer]:

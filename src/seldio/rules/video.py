@@ -113,7 +113,7 @@ def video_unreadable(video: VideoFile, finding: MakeFinding) -> Iterator[Finding
     if video.is_recording:
         message = f"{video.file} is a recording that libsndfile cannot read: {fault}"
         hint = "write it as WAV or FLAC, which programs can read and seldio can check"
-        yield dataclasses.replace(finding(message, hint), severity=INFO)
+        yield finding(message, hint, severity=INFO)
     elif (facts := video.facts) is None:
         yield finding(f"{video.file} cannot be read as video: {fault}", video.again)
     elif not facts.whole:

@@ -378,7 +378,7 @@ def side(source: str | Source, format: str | None) -> PageLabels:
             "labels one clip with --clip"
         )
     if len(readings) != 1 or clips != 1:
-        if any(rows.reading is not None for _, rows in examined.questions):
+        if any(rows.part is not None for _, rows in examined.questions):
             raise UsageError(
                 f"{printable(path)} has questions: give the labels of the clip, and the questions with --questions"
             )
