@@ -419,8 +419,8 @@ def convert(
     before the first file is written, no file is left half-written, and any loss is reported before it happens.
 
     Args:
-        path: a file, folder, archive or ``-`` for standard input. In Python also labels or questions in memory, as for
-            :func:`validate`.
+        path: a file, folder, archive or ``-`` for standard input; or the name of a dataset, such as ``starss23``, to be
+            looked up in the usual places. In Python also labels or questions in memory, as for :func:`validate`.
         out: the file or folder to write; a single file goes to standard output by default. In Python also a binary
             stream.
         target: the format to write, of labels or questions (``seldio formats`` lists them); ``foa`` or ``mic`` for

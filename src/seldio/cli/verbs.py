@@ -54,10 +54,11 @@ def validate(
     return ExitCode.FINDINGS if report.failed else ExitCode.CLEAN
 
 
-@verb(api.convert, path="SOURCE")
+@verb(api.convert, path="SOURCE", place="PATH")
 def convert(
     given: dict[str, Any],
     out: str | None = None,
+    place: str | None = None,
     json: bool = False,
     details: bool = False,
     workers: str | None = None,
@@ -65,11 +66,16 @@ def convert(
     """Print what was done.
 
     Args:
+        place: where the data is, if SOURCE names its format.
         json: print a JSON record of what was done (to standard error with -o -).
         details: questions: list what was asked and skipped, and why, task by task.
     """
+    from seldio.conversion.dispatch import named
     from seldio.formats import of_questions
 
+    if place is not None:
+        given["format"] = named(given["path"]) if given["format"] is None else given["format"]
+        given["path"] = place
     # of thousands of questions a terminal shows the first, and how to have all
     target = given["target"]
     shown = BytesIO() if out is None and sys.stdout.isatty() and of_questions(target) is not None else None

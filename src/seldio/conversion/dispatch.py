@@ -1,4 +1,4 @@
-"""Decide what a conversion is of: labels, questions, recordings or a dataset."""
+"""Decide what a conversion is of (labels, questions, recordings or a dataset) and where its source is."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from typing import Any, BinaryIO, cast
 from seldio import formats
 from seldio.catalogues import Catalogue
 from seldio.conversion.report import Conversion
-from seldio.errors import UsageError
+from seldio.errors import UnknownFormat, UsageError
 from seldio.files import Source
-from seldio.files.sources import path_of, reopened
+from seldio.files.sources import beside, no_such, path_of, reopened
 from seldio.findings import raise_errors
-from seldio.formats import Format, LabelFormat
+from seldio.formats import Format, LabelFormat, get
+from seldio.formats.datasets import of_dialect
 from seldio.tasks.specs import QuestionOptions
-from seldio.text import printable
+from seldio.text import meant, printable
 
 Place = str | os.PathLike[str]
 #: Ways to store a dataset as a whole, and the way back.
 STORED = ("hf-parquet", "webdataset", "audiofolder", "videofolder", "files")
 _NOT_QUESTIONS = "--drop-unfit leaves out questions or predictions: the source has to hold some"
+#: Names of datasets whose years have formats of their own: the files tell which.
+FAMILIES = ("starss",)
 
 
 def convert_any(
@@ -42,6 +45,9 @@ def convert_any(
         raise UsageError(f"the output is a path or a binary stream, not {type(out).__name__}")
     if not isinstance(fill, Mapping):
         raise UsageError(f"--fill: values by field, such as --fill distance=2.5, not {type(fill).__name__}")
+    if isinstance(path, str):
+        path, format_named = resolved(path)
+        format = format_named if format is None else format
     items = isinstance(to, str) and (to == "parquet" or formats.of_questions(to) is not None)
     if drop_unfit and not items:
         raise UsageError(_NOT_QUESTIONS)
@@ -108,3 +114,33 @@ def convert_any(
 
         options = dataclasses.replace(options, language=fill.get("language"), split=fill.get("split"))
         return make_questions(files if files and format is None else Catalogue(source, format), out, target, options)
+
+
+# --- where datasets usually are --------------------------------------------------------------------------------------
+
+
+def named(source: str) -> str | None:
+    """Return the format that *source* names; None for a dataset whose files tell it."""
+    return None if source in FAMILIES else get(source).name
+
+
+def resolved(source: str) -> tuple[str, str | None]:
+    """Return the source to read, and the name of its format if *source* is one."""
+    if source == "-" or os.path.lexists(source) or source.startswith("hf://"):
+        return source, None
+    if os.sep in source or "." in source:
+        raise no_such(source)
+    format = formats.named(source, LabelFormat)
+    if format is None:
+        names = [name for row in formats.index() if row.holds == "events" for name in (row.name, *row.aliases)]
+        close = meant(source, [*names, *beside(source)])
+        raise UnknownFormat(f"no such file, folder or format: {printable(source)}{close}")
+    usual = [name for row in of_dialect(format.name) for name in row.usual] or [format.name]
+    extra = [Path(os.environ["SELDIO_DATA"])] if os.environ.get("SELDIO_DATA") else []
+    places = [place / name for place in (Path(), Path("data"), *extra, Path.home() / "datasets") for name in usual]
+    folder = next((place for place in places if place.is_dir()), None)
+    if folder is None:
+        tried = "\n  ".join(str(place) for place in places)
+        raise UsageError(f"no {format.name} data in the usual places; pass its folder instead. Tried:\n  {tried}")
+    labels = next((folder / name for name in ("metadata_dev", "annotations") if (folder / name).is_dir()), folder)
+    return str(labels), named(source)

@@ -85,6 +85,7 @@ class DatasetSpec:
 
     name: str
     title: str
+    usual: tuple[str, ...] = ()  # names of the folders that people unpack it to
     dialects: tuple[str, ...] = ()
     actors: frozenset[int] = frozenset()
     things: frozenset[int] = frozenset()
@@ -281,6 +282,7 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
     return DatasetSpec(
         name=record["name"],
         title=record["title"],
+        usual=tuple(tree.get("folders", ())),
         dialects=tuple(labels.get("formats") or label_formats),
         actors=frozenset(labels.get("actors", ())),
         things=frozenset(labels.get("things", ())),

@@ -131,6 +131,7 @@ class TopFolderKeys(_Keys):
 class TreeKeys(_Keys):
     """How the folders and files of the dataset are arranged and named."""
 
+    folders: list[str] = Field([], description="names of folders that people unpack it to")
     clip: Pattern | None = Field(
         None, description="names of development clips, such as {fold}_{room}_{mix}, or with groups of these names"
     )
