@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "findings", "plugins", "reader_rules", "renamed", "text", "progress"),
+    ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
     ("benchmarks", "files", "geometry", "clock", "vocabularies", "changes"),
     ("schema", "media", "parallel", "reports"),
     ("formats",),
@@ -45,7 +45,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "soundfile": ("media/audio.py",),
     "soxr": ("media/recording.py",),
     "av": ("media/",),
-    "scipy": ("scores/", "rules/deep_pieces.py"),
+    "scipy": ("scores/", "rules/deep_pieces.py", "synth/sounds.py"),
     "pandas": ("reports/page.py", "rules/deep_pieces.py"),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
