@@ -20,7 +20,6 @@ from releases import printed_by_rich
 from rich.cells import cell_len
 
 import seldio
-from seldio.cli.printing import clip_page
 from seldio.errors import DataError
 from seldio.reports import Options, outputs, render
 from seldio.reports.json_report import reports
@@ -308,36 +307,12 @@ def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
         seldio.score(out, labels, sort="what")
 
 
-def test_the_page_of_a_clip_is_of_labels_without_their_split(scored: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_page_of_scores_has_large_figures_and_worst_classes_first(
+    scored: tuple[Path, Path], tmp_path: Path
+) -> None:
     labels, out = scored
-    page = tmp_path / "scores.html"
-    run("score", out, "-r", labels, "--table", "all", "--output", "html", "-o", page, "-f", "starss23")
-    shown = page.read_text("utf-8")
-    assert "--predictions-format starss23" in shown
-    assert (command := clip_page(page, f"{labels}:dev-test", str(out))) is not None
-    assert command("a")[0].startswith(f"seldio view '{labels}' --clip a --predictions {out}")
-    assert clip_page(page, None, str(out)) is None
-
-
-def test_no_page_has_a_dead_link_and_worst_classes_come_first(scored: tuple[Path, Path], tmp_path: Path) -> None:
-    labels, out = scored
-    names = [tmp_path / f"{name}.html" for name in ("scores", "comparison", "versions", "a")]
-
-    def write() -> list[list[str]]:
-        run("score", out, "-r", labels, "--table", "all", "--output", "html", "-o", names[0])
-        run("compare", out, labels, "-r", labels, "--output", "html", "-o", names[1])
-        run("diff", labels, out, "--details", "--output", "html", "-o", names[2])
-        run("view", labels, "--clip", "a", "--predictions", out, "-o", names[3])
-        pages = [page.read_text("utf-8").partition("<main>") for page in names]
-        return [
-            [each for each in re.findall(r'(?:href|src)="([^"]+)"', "".join(page)) if ":" not in each] for page in pages
-        ]
-
-    assert not any(write()[:1]), "links to pages that nobody has written"
-    links = write()
-    assert "./a.html" in links[0]
-    assert all((tmp_path / link).is_file() for each in links for link in each)
-    page = names[0].read_text("utf-8")
+    run("score", out, "-r", labels, "--table", "all", "--output", "html", "-o", tmp_path / "scores.html")
+    page = (tmp_path / "scores.html").read_text("utf-8")
     assert len(re.findall("<dd>", page.partition("</header>")[0])) == 5, "five large figures"
     classes = re.findall(r'<th scope="row">[^<]*</th><td class="n">[1-9][\d,]*</td>.*?<td class="n">([\d.]+)</td></tr>',
                          page.partition("<span>by class<")[2].partition("</table>")[0])  # fmt: skip

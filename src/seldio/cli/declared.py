@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import Any
 
 import typer
@@ -15,7 +15,6 @@ from typer.core import TyperCommand
 
 from seldio.cli.completion import COMPLETIONS, completing, untitled
 from seldio.cli.guard import guarded
-from seldio.cli.printing import print_error
 from seldio.errors import PYTHON_NAMES, ExitCode, UsageError
 from seldio.text import printable
 
@@ -237,22 +236,6 @@ class Command(Unconverted, TyperCommand):
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse options; what is wrong with them is said as JSON too, where JSON is asked for."""
-        asked = "--json" in args or "--output=json" in args or ("--output", "json") in pairwise(args)
-        outs = [word + (after if word == "-o" else "") for word, after in pairwise([*args, ""]) if word[:2] == "-o"]
-        data = any(parameter.name == "target" for parameter in self.params)  # seldio convert
-        aside = data and not any(out not in ("-o", "-o-") for out in outs)
-        try:
-            return self._parsed(ctx, args)
-        except Exception as error:
-            if asked and getattr(error, "exit_code", 0) == ExitCode.USAGE:
-                message = getattr(error, "format_message", error.__str__)()
-                print_error(message, ExitCode.USAGE, ExitCode.USAGE, aside=aside)
-                if aside:  # it is all that is said there, as of every other error
-                    raise typer.Exit(ExitCode.USAGE) from error
-            raise
-
-    def _parsed(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse options; refuse one that has another name now, and one of a single value that is given twice."""
         renamed = _RENAMED.get(str(self.name), {})
         words = [word.partition("=")[0] for word in takewhile("--".__ne__, args)]
@@ -273,11 +256,7 @@ class Command(Unconverted, TyperCommand):
                     ctx.fail(f"{max(option.opts, key=len)} was given {_often(values)}; it takes one value")
             if given.get("json") and (form := given.get("output") or ["json"]) != ["json"]:
                 ctx.fail(f"--json is short for --output json, and --output {printable(form[0])} was given too")
-        left = super().parse_args(ctx, args)
-        for option in self.get_params(ctx):  # typer before 0.17 with click 8.3 and later lets these pass
-            if option.required and ctx.params.get(option.name) is None and not ctx.resilient_parsing:
-                ctx.fail(f"Missing option '{max(option.opts, key=len)}'.")
-        return left
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, the options that belong to no section, then each section."""

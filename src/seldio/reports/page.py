@@ -12,7 +12,6 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from urllib.parse import quote
 
 from seldio.findings import Finding, Report, Rule, Severity
 from seldio.reports.excerpts import fit
@@ -38,11 +37,6 @@ _FIGURES = 5  # measures that stand on top in large figures
 _UNITS = {"%": " %", "°": "°"}  # behind a number in a sentence; others follow a space
 
 
-def page_name(clip: str) -> str:
-    """Return the name of a clip's page in the folder of a report, with ``_`` for each ``/``."""
-    return f"{clip.replace('/', '_')}.html"
-
-
 def page(subject: Subject, options: Options) -> Iterator[str]:
     """Yield the page about *subject*: its title, what it comes to, its sections, then what the columns mean."""
     shown = sections(subject, options)
@@ -56,7 +50,7 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
         title, head = "Scores", _verdict(_sentence(subject))
         parts = [
             f"<section>\n<header>\n<h2>{safe(section.headline)}</h2>\n{_about(section)}</header>\n"
-            f"{_results([*_panels(section, options, 'h3')])}</section>\n"
+            f"{_results([*_panels(section, 'h3')])}</section>\n"
             for section in shown
         ]
     else:
@@ -66,7 +60,7 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
         elif not said:
             first, said = first._replace(title=""), first.title
         head = f"{_verdict(said)}{_figures(subject)}{_about(first)}"
-        parts = [_results([*_panels(first, options, "h2")])]
+        parts = [_results([*_panels(first, "h2")])]
     if legend := meanings(subject, options):
         pairs = "".join(f"<dt>{safe(name)}</dt><dd>{safe(meaning)}</dd>\n" for name, meaning in legend)
         parts.append(_results([_panel(f"<h2>Columns</h2>\n<dl>\n{pairs}</dl>\n", "whole")]))
@@ -161,14 +155,14 @@ def _panel(inside: str, kind: str = "") -> str:
     return f'<section class="panel{kind and f" {kind}"}">\n{inside}</section>\n'
 
 
-def _panels(section: Section, options: Options, heading: str) -> Iterator[str]:
+def _panels(section: Section, heading: str) -> Iterator[str]:
     notices = _list(section.urgent)
     if section.notices:
         what = plural(len(section.notices), "more notice" if notices else "notice")
         notices += f"<details>\n<summary>{what}</summary>\n{_list(section.notices)}</details>\n"
     if notices:
         yield _panel(f"<{heading}>Notices</{heading}>\n{notices}", "whole")
-    yield from (_panel(_table(table, options)) for table in section.tables if table.rows)
+    yield from (_panel(_table(table)) for table in section.tables if table.rows)
     if section.settings or section.signature:
         signed = f"<dt>Signature</dt><dd><code>{safe(section.signature)}</code></dd>\n" if section.signature else ""
         settings = f"<dt>Settings</dt><dd>{safe(section.settings)}</dd>\n" if section.settings else ""
@@ -187,33 +181,24 @@ def _list(notices: Sequence[Notice]) -> str:
 # --- tables ------------------------------------------------------------------------------------------------
 
 
-def _table(table: Table, options: Options) -> str:
+def _table(table: Table) -> str:
     columns, classes = table.columns, [' class="n"' if right else "" for right in table.numeric]
     heads = []
     for column, aligned in zip(columns, classes, strict=True):
         meaning = f' title="{safe(column.meaning)}"' if column.meaning else ""
         head = f'<th scope="col"{aligned}{meaning}>{safe(column.named)}{_arrow(column)}</th>'
         heads.append(head if column.named else "<td></td>")
-    view = options.clip_page if columns[0].name == "clip" else None
-    rows, few = [], False
+    rows = []
     for row in table.rows:
         first, *others = map(_cell, row, columns)
         cells = [f"<td{aligned}>{cell}</td>" for cell, aligned in zip(others, classes[1:], strict=True)]
-        few |= any(isinstance(cell, WeakInterval) for cell in row)
-        command, written = ("", False) if view is None else view(str(row[0]))
-        if written:
-            first = f'<a href="./{safe(quote(page_name(str(row[0]))))}" title="{safe(command)}">{first}</a>'
         rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
-    hints = ["*: intervals that rest on few clips or questions."] if few else []
-    if view is not None and table.rows and columns[-1].name != "command":  # which the table says itself
-        command, _ = view(str(table.rows[0][0]))
-        text = f"<code>{safe(command)}</code> writes the page of a clip; this page, made again, links to it."
-        hints.append(text)
+    weak = any(isinstance(cell, WeakInterval) for row in table.rows for cell in row)
+    hint = '<p class="hint">*: intervals that rest on few clips or questions.</p>\n' if weak else ""
     return (
         f'<div class="wide" role="group" tabindex="0" aria-label="{safe(table.title)}">\n<table>\n'
         f"<caption><span>{safe(table.title)}</span></caption>\n<thead>\n<tr>{''.join(heads)}</tr>\n</thead>\n"
-        f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
-        + "".join(f'<p class="hint">{hint}</p>\n' for hint in hints)
+        f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n{hint}"
     )
 
 
@@ -242,12 +227,12 @@ def _findings(section: Section, report: Report, options: Options) -> Iterator[st
     for table in section.tables:
         if table.name == "rules":
             few = " open" if len(table.rows) <= _FEW else ""
-            counts = _table(table, options)
+            counts = _table(table)
             yield _panel(
                 f"<details{few}>\n<summary>{plural(len(table.rows), 'rule')}</summary>\n{counts}</details>\n", "whole"
             )
         elif table.name != "findings":
-            yield _panel(_table(table, options), "whole")
+            yield _panel(_table(table), "whole")
         else:
             groups = by_cause(report.findings, options.max_per_rule)[0]
             entries = "".join(_finding(group, report, options) for group in groups)

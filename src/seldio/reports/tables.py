@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -370,8 +370,6 @@ class Options:
     color: bool = False  # whether text uses ANSI colours
     width: int = 100  # how many terminal cells a line of text may take
     wrap: bool = False  # whether long lines of findings are broken between words, as on a terminal
-    #: for a page, the command that writes the page of a clip into its folder, and whether that is there
-    clip_page: Callable[[str], tuple[str, bool]] | None = None
 
 
 def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Table:
