@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TextIO
 
 from rich import box
 from rich.cells import cell_len
@@ -60,14 +58,6 @@ _MANY, _REPEATED = 6, 1.5
 _VAST = 100_000
 #: Cells between columns of scores, and the fewest that names of rows have.
 _GAP, _LEAST_NAME = 2, 8
-
-
-def screen(stream: TextIO) -> tuple[bool, int, bool]:
-    """Return whether to use colours on a terminal, its width in cells, and whether it is one; honours ``NO_COLOR``."""
-    console = Console(file=stream)
-    if not console.is_terminal:
-        return False, console.width if os.environ.get("COLUMNS", "").isdigit() else DEFAULT_WIDTH, False
-    return not (console.no_color or console.is_dumb_terminal), console.width, True
 
 
 def text(subject: Subject, options: Options) -> Iterator[str]:
