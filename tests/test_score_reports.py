@@ -47,7 +47,7 @@ def rendered(each: ScoreReport | list[ScoreReport], format: str, table: str | No
 @printed_by_rich
 def test_text() -> None:
     lines = rendered(made(), "text").splitlines()
-    assert lines[:4] == ["ours, profile p: the title", "over 54 clips", "angle 20, onscreen no, distance none", ""]
+    assert lines[:4] == ["ours, profile p: the title", "over 54 clips", "angle 20", ""]
     assert lines[4].startswith("! big: a grave thing")
     overall = lines.index("overall, of all")
     assert lines[overall : overall + 4] == [

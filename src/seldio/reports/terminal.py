@@ -30,10 +30,10 @@ from seldio.reports.sections import (
     name_of,
     others,
     place,
+    rules_table,
     sections,
     silence,
     spread,
-    statistics_rows,
     verdict,
 )
 from seldio.reports.tables import (
@@ -102,12 +102,7 @@ def _findings(report: Report, options: Options) -> Iterator[RenderableType]:
         if hidden:
             yield Text()
     if options.statistics and report.findings:
-        block = Text()
-        for count_text, code, mark, name in statistics_rows(report, options.catalogue):
-            row = Text.assemble(f"{count_text}  ", (code, "bold"), (mark, "green"), f"  {name}")
-            row.rstrip()
-            block.append_text(row).append("\n")
-        yield block
+        yield from _table(rules_table(report, options), options.width)
     for table in listening(report, options):
         yield from _table(table, options.width)
     if notes := silence(report):
@@ -231,8 +226,8 @@ def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
         if section.over is not None:
             yield Text.assemble((section.headline, "bold"), f": {section.title}")
             yield Text(f"over {section.over}")
-            if settings := section.settings if everything else section.chosen:
-                yield Text(settings, "dim")
+            if section.settings:
+                yield Text(section.settings, "dim")
             if everything and section.signature:
                 yield Text(section.signature, "dim", overflow="fold")
             yield Text()
