@@ -38,7 +38,7 @@ FLOOR = {place: number for number, floor in enumerate(FLOORS) for place in floor
 HOMES: dict[str, tuple[str, ...]] = {
     "pydantic": ("schema/", "schemas.py"),
     "pydantic_core": ("formats/json_text.py",),  # its JSON, which makes no models
-    "rich": ("reports/terminal.py", "reports/bars.py", "reports/excerpts.py"),
+    "rich": ("reports/",),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
     "jsonschema": ("rules/package.py", "scores/judge.py", "reports/json_report.py"),
@@ -46,7 +46,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "soxr": ("media/recording.py",),
     "av": ("media/",),
     "scipy": ("scores/", "rules/deep_pieces.py", "synth/sounds.py"),
-    "pandas": ("reports/page.py", "rules/deep_pieces.py"),
+    "pandas": ("rules/deep_pieces.py",),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
     "rapidfuzz": ("answers/matching.py", "rules/submissions.py"),

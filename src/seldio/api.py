@@ -177,7 +177,7 @@ def cite(*names: str) -> str:
         names: datasets and benchmarks, such as ``starss23``; without a name, list them.
 
     Returns:
-        Entries of BibTeX, each once, below a line that says what it is cited for.
+        Entries of BibTeX, each once, below a line that says what it is cited for; or a line for each name.
 
     Raises:
         UsageError: there is no such dataset or benchmark; the message lists them.

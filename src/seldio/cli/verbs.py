@@ -253,14 +253,7 @@ def cite(names: list[str] | None = None) -> ExitCode:
     Args:
         names: datasets and benchmarks, such as starss23, or a folder with a dataset.toml; without a name, list them.
     """
-    from seldio.formats import about
-
-    if not names:
-        width = max(len(dataset.name) for dataset in about.every())
-        for dataset in about.every():
-            typer.echo(f"{dataset.name:<{width}}  {dataset.title}")
-        return ExitCode.CLEAN
-    typer.echo(api.cite(*names))
+    typer.echo(api.cite(*names or ()))
     return ExitCode.CLEAN
 
 

@@ -584,15 +584,10 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
         if recording.median is None or recording.share is None:
             sentences.append(f"In {name}, {recording.why or 'nothing was heard'}.")
             continue
-        means = ((angle, getattr(recording, angle)) for angle in ("azimuth", "elevation"))
-        biases = [
-            f"{angle} {mean.value:+.1f}° [{mean.low:.1f}, {mean.high:.1f}]" for angle, mean in means if mean is not None
-        ]
-        bias = f"; mean difference (audio minus labels): {', '.join(biases)}" if biases else ""
         sentences.append(
             f"{name}: {plural(recording.events, 'event')} heard alone at {plural(recording.places, 'place')} "
             f"({recording.seconds:g} s), {recording.median:.1f}° off in the median, {100 * recording.share:.0f} % of "
-            f"the time within 30°{bias}{f'; {recording.why}' if recording.why else ''}."
+            f"the time within 30°{f'; {recording.why}' if recording.why else ''}."
         )
     direct = heard.frames.weight > _DIRECT
     shown: dict[str, Any] = {"hop": heard.hop}
