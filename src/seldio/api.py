@@ -489,7 +489,6 @@ def score(
     allow_missing: bool = False,
     force: bool = False,
     table: str | None = None,
-    sort: str | None = None,
     baselines: bool = False,
     threshold: Mapping[str, float] = NOTHING,
     average: Literal["macro", "micro"] | None = None,
@@ -526,7 +525,6 @@ def score(
         table: report: only this table, such as overall or classes; clips (the score of each), errors and confusions
             (what F lacks, by type and class) are computed when asked for, all adds these to the others. JSON has every
             table. In Python the report has every table, and those asked for.
-        sort: the measure, such as F, by which the tables by class and by clip are sorted, the worst row first.
         baselines: add the published results of the profile, if they cover the same clips or questions with the same
             limits; a notice says why not.
         threshold: maximum error. Labels: angle (°), distance (m), relative (distance error / distance), those of the
@@ -560,7 +558,6 @@ def score(
         DataError: predictions and reference do not fit together.
         SeldioError: the judge cannot be reached.
     """
-    from seldio.reports.tables import worst_first
     from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
     from seldio.scores.resampling import Intervals
 
@@ -596,8 +593,7 @@ def score(
     if holds_answers(predictions, profile, formats["format"]):
         from seldio.scores.answers import AnswerOptions, score_answers
 
-        report = score_answers(predictions, reference, _record(AnswerOptions, offered, tables), **formats)
-        return report if sort is None or dry_run else worst_first(report, sort)
+        return score_answers(predictions, reference, _record(AnswerOptions, offered, tables), **formats)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(predictions, reference)
@@ -606,12 +602,10 @@ def score(
     if maps := profile_for_maps(predictions, reference, profile, **formats):
         from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
 
-        report = score_maps(predictions, reference, _record(ImagingOptions, offered, tables, profile=maps), **formats)
-    else:
-        from seldio.scores.seld.score_labels import SeldOptions, score_labels
+        return score_maps(predictions, reference, _record(ImagingOptions, offered, tables, profile=maps), **formats)
+    from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
-        report = score_labels(predictions, reference, _record(SeldOptions, offered, tables), sort=sort, **formats)
-    return report if sort is None else worst_first(report, sort)
+    return score_labels(predictions, reference, _record(SeldOptions, offered, tables), **formats)
 
 
 def _own_keys(fields: str | Mapping[str, str] | None, format: str | None, asked: bool = False) -> str | None:

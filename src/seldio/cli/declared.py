@@ -60,7 +60,7 @@ _VALUES = {
         "FORM": "output", "FIELD=KEY,…": "fields reference_fields", "FIELD=VALUE": "fill given",
         "HEADER=FIELD[:UNIT]": "column", "NAME=NUMBER": "threshold margin", "KEY=VALUE": "judge_set",
         "KIND,…": "intervals", "FIELDS": "allow_loss", "CODES": "select ignore", "SEVERITY": "fail_on",
-        "SECONDS": "window hop", "DB": "gain", "TASKS": "tasks", "NAMES": "metrics", "MEASURE": "sort",
+        "SECONDS": "window hop", "DB": "gain", "TASKS": "tasks", "NAMES": "metrics",
         "MODEL": "judge", "URL": "judge_url", "N|ray": "workers", "N|balanced[=N]": "total",
         "[files|parquet|audiofolder]": "kind", "USER/NAME": "repo", "BRANCH": "revision", "TEXT": "message title",
         "CODE": "language", "PATTERN": "include", "LABEL": "label", "YEAR": "year", "PDF": "technical_report",

@@ -123,8 +123,6 @@ def score(
     details: bool = False,
 ) -> ExitCode:
     """Print scores."""
-    from seldio.reports.tables import worst_first
-
     predictions = given["predictions"]
     form = _form(output, json)
     see_free(out, predictions, given["reference"], given["judgements"], given["judge_set"].get("cache"))
@@ -134,8 +132,6 @@ def score(
     if given["dry_run"]:
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
         return ExitCode.CLEAN
-    if form == "html" and given["sort"] is None:
-        reports = [worst_first(report, report.lead) if report.lead else report for report in reports]
     table = None if form == "json" or given["table"] == "all" else given["table"]
     write_report(reports, form, out, table=table, details=details)
     return ExitCode.CLEAN

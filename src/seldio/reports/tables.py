@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from seldio.errors import UsageError
@@ -317,12 +316,8 @@ class ScoreReport(Displayed):
         return dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
 
 
-#: What rows are that can be sorted by a measure, as the first column of their table says.
-_SORTED = ("class", "clip", "room", "task", "group", "category")
-
-
-def measured(columns: Sequence[Column], name: str, option: str = "--sort") -> int:
-    """Return the place of the measure that an *option* names.
+def measured(columns: Sequence[Column], name: str) -> int:
+    """Return the place of the measure that ``--lead`` names.
 
     Raises:
         UsageError: there is no such measure.
@@ -331,25 +326,7 @@ def measured(columns: Sequence[Column], name: str, option: str = "--sort") -> in
         if name.casefold() in (column.name.casefold(), column.title.casefold()) and column.better:
             return place
     names = ", ".join(dict.fromkeys(column.name for column in columns if column.better))
-    raise UsageError(f"{option} {printable(name)}: choose from {names}")
-
-
-def worst_first(report: ScoreReport, measure: str) -> ScoreReport:
-    """Return *report* with the rows of tables by class, clip and the like from the worst to the best by a measure.
-
-    Raises:
-        UsageError: there is no such measure.
-    """
-    able = [table for table in report.tables if table.columns[0].name in _SORTED and table.name != "worst"]
-    # the worst clips, which are chosen by it already, may be the worst by any measure of the whole
-    measured([column for table in (report.tables[0], *able) for column in table.columns], measure)
-
-    def in_order(table: Table) -> Table:
-        with suppress(UsageError):  # another table has it
-            return table.worst_first(measured(table.columns, measure)) if table in able else table
-        return table
-
-    return dataclasses.replace(report, tables=tuple(map(in_order, report.tables)))
+    raise UsageError(f"--lead {printable(name)}: choose from {names}")
 
 
 #: The findings of a run, or the scores of systems.
