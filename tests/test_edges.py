@@ -194,9 +194,7 @@ def test_a_year_that_cannot_be_read_is_refused_when_it_is_read(here: Path, colum
     assert (done.returncode, "onscreen, and no other field, is of the kind flag" in done.stderr) == (2, True)
 
 
-SCORE = "score d/metadata_dev -r d/metadata_dev --output json"
-TABLE = SCORE.replace("json", "csv")
-LIMITED = f"{SCORE} -p dcase2024"
+SCORE = "score d/metadata_dev -r d/metadata_dev"
 ASK = "convert d/metadata_dev --to so-bench -o q.jsonl --json --window 5"
 
 
