@@ -194,16 +194,12 @@ def test_a_year_that_cannot_be_read_is_refused_when_it_is_read(here: Path, colum
     assert (done.returncode, "onscreen, and no other field, is of the kind flag" in done.stderr) == (2, True)
 
 
-SCORE = "score d/metadata_dev -r d/metadata_dev"
-ASK = "convert d/metadata_dev --to so-bench -o q.jsonl --json --window 5"
-
-
 @pytest.mark.parametrize(
     ("line", "now"),
     [
-        (f"{SCORE} --jackknife", "--jackknife is --intervals jackknife now"),
-        (f"{SCORE} --judge-max-tokens=3", "--judge-max-tokens is --judge-set max_tokens=VALUE now"),
-        (f"{ASK} --split dev", "--split is --fill split=NAME now"),
+        ("score d -r d --jackknife", "--jackknife is --intervals jackknife now"),
+        ("score d -r d --judge-max-tokens=3", "--judge-max-tokens is --judge-set max_tokens=VALUE now"),
+        ("convert d --to so-bench --split dev", "--split is --fill split=NAME now"),
     ],
 )
 def test_an_option_of_before_is_refused_by_its_name_of_now(here: Path, line: str, now: str) -> None:
