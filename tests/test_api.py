@@ -255,11 +255,6 @@ def test_a_finding_says_whether_its_fix_is_safe(data: Path) -> None:
     ("command", "code", "aside"),
     [
         ("convert ref --to dcase2023-submission -o - --json", 1, True),
-        ("convert ref --json", 2, True),
-        ("convert ref --to parquet --nonsense -o - --json", 2, True),
-        ("convert ref --to parquet --nonsense -ox --json", 2, False),
-        ("score --nowhere --output json", 2, False),
-        ("score --output=json", 2, False),
         ("validate ref --output json --select NOPE1", 2, False),
         ("convert ref --to dcase2023-submission -o out --json", 1, False),
         ("info nowhere --json", 2, False),

@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "findings", "plugins", "reader_rules", "renamed", "text", "progress"),
+    ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
     ("benchmarks", "files", "geometry", "clock", "vocabularies", "changes"),
     ("schema", "media", "parallel", "reports"),
     ("formats",),
@@ -38,15 +38,15 @@ FLOOR = {place: number for number, floor in enumerate(FLOORS) for place in floor
 HOMES: dict[str, tuple[str, ...]] = {
     "pydantic": ("schema/", "schemas.py"),
     "pydantic_core": ("formats/json_text.py",),  # its JSON, which makes no models
-    "rich": ("reports/terminal.py", "reports/bars.py", "reports/excerpts.py"),
+    "rich": ("reports/",),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
     "jsonschema": ("rules/package.py", "scores/judge.py", "reports/json_report.py"),
     "soundfile": ("media/audio.py",),
     "soxr": ("media/recording.py",),
     "av": ("media/",),
-    "scipy": ("scores/", "rules/deep_pieces.py"),
-    "pandas": ("reports/page.py", "rules/deep_pieces.py"),
+    "scipy": ("scores/", "rules/deep_pieces.py", "synth/sounds.py"),
+    "pandas": ("rules/deep_pieces.py",),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
     "rapidfuzz": ("answers/matching.py", "rules/submissions.py"),

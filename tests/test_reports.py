@@ -253,7 +253,7 @@ def test_concise() -> None:
         "sub/mix001.csv:12:8: LAB103 [*] Azimuth 240 is outside -180 to 180.\n"
         "sub/mix001.csv:13:1: LAB203 [*] Frame 11 after 12.\n"
         "тест.json:4: QA010 Ответ не из списка.\n"
-        "Found 2 errors, 1 warning, 1 info in 168 files. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
+        "Not ready: 2 errors, 1 warning and 1 info; 168 files checked. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
     )
 
 

@@ -20,11 +20,9 @@ from releases import printed_by_rich
 from rich.cells import cell_len
 
 import seldio
-from seldio.cli.printing import clip_page
 from seldio.errors import DataError
 from seldio.reports import Options, outputs, render
 from seldio.reports.json_report import reports
-from seldio.reports.spreadsheet import LONG
 from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table
 
 NAME = Column("system", "system")
@@ -48,7 +46,7 @@ def rendered(each: ScoreReport | list[ScoreReport], format: str, table: str | No
 @printed_by_rich
 def test_text() -> None:
     lines = rendered(made(), "text").splitlines()
-    assert lines[:4] == ["ours, profile p: the title", "over 54 clips", "angle 20, onscreen no, distance none", ""]
+    assert lines[:4] == ["ours, profile p: the title", "over 54 clips", "angle 20", ""]
     assert lines[4].startswith("! big: a grave thing")
     overall = lines.index("overall, of all")
     assert lines[overall : overall + 4] == [
@@ -79,10 +77,9 @@ def test_text_is_no_wider_than_the_terminal_and_never_cuts_a_number(width: int, 
 @pytest.mark.parametrize("format", outputs("scores"))
 def test_every_format_says_system_profile_and_what_it_is_over(format: str) -> None:
     text = rendered([made("first"), made("second")], format)
-    for word in ("first", "second", "dog", "cat"):
-        assert word in text
+    assert {"first", "second"} <= {*re.findall(r"\w+", text)}
     if format != "csv":
-        for word in ("profile", "54 clips", "error rate", "grave thing", "by class"):
+        for word in ("dog", "cat", "profile", "54 clips", "error rate", "grave thing", "by class"):
             assert word in text
         assert text.index("a grave thing") < text.rindex("a small thing")
 
@@ -132,17 +129,9 @@ def test_any_other_json_is_a_data_error(value: object) -> None:
 
 
 def test_csv() -> None:
-    assert rendered(made(), "csv", "overall").splitlines() == [
+    assert rendered(made(), "csv").splitlines() == [
         "system,clips,ER,ER_low,ER_high,ER_mark,F",
         "ours,1234,0.5,0.4,1.25,,0.625",
-    ]
-    assert rendered(made(), "csv").splitlines() == [
-        "system,profile,table,row,column,value,low,high,mark",
-        "ours,p,overall,ours,clips,1234,,,",
-        "ours,p,overall,ours,ER,0.5,0.4,1.25,",
-        "ours,p,overall,ours,F,0.625,,,",
-        "ours,p,classes,dog,F,nan,,,",
-        "ours,p,classes,cat,F,0.30000000000000004,,,",
     ]
 
 
@@ -152,12 +141,11 @@ NASTY = st.text(st.sampled_from("=+-@'\t\r\n\"|`<>&;,*_[]()#\\$~ a\x1b\u202e\x00
 @given(NASTY)
 def test_csv_has_no_formula(text: str) -> None:
     report = made(text, profile=text)
-    for table in (None, "overall"):
+    for table in (None, "classes"):
         rows = list(csv.reader(io.StringIO(rendered(report, "csv", table)), strict=True))
         assert all(len(row) == len(rows[0]) for row in rows)
         assert not [cell for row in rows for cell in row if re.match(r"[=+\-@\t\r]", cell)]
         assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", "".join(map("".join, rows)))
-    assert tuple(next(csv.reader(io.StringIO(rendered(report, "csv"))))) == LONG
 
 
 @given(NASTY)
@@ -208,13 +196,8 @@ def test_html_holds_text_and_no_markup_of_it(text: str) -> None:
 
 def test_a_page_says_first_what_it_comes_to() -> None:
     page = rendered(made(lead="F"), "html")
-    first, second = page.index('class="verdict">F 62.5 % over 54 clips.'), page.index("Careful, big")
-    assert first < second < page.index("<table>") < page.index("Settings")
-    assert 'class="verdict">ER 0.500 [0.400, 1.250] over 54 clips.' in rendered(made(), "html"), "the first measure"
-    two = rendered([made(lead="F"), made("theirs", f=0.5, lead="F")], "html")
-    assert 'class="verdict">F: ours 62.5 %; theirs 50.0 %.' in two
-    two = rendered([made(), made("theirs")], "html")
-    assert 'class="verdict">ER: ours 0.500 [0.400, 1.250]; theirs 0.500 [0.400, 1.250].' in two
+    first, second = page.index("<dd>62.5 %</dd>"), page.index("<dd>0.500</dd>")
+    assert first < second < page.index("Careful, big") < page.index("<table>") < page.index("Settings")
     assert 'class="verdict">a wins' in rendered(made(verdict="a wins"), "html")
 
 
@@ -292,54 +275,8 @@ def test_score_ends_with_the_worst_clips_and_commands_that_show_them(scored: tup
     assert rows[0]["command"] == commands[0]
 
 
-def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
+def test_the_page_of_scores_has_large_figures(scored: tuple[Path, Path], tmp_path: Path) -> None:
     labels, out = scored
-    report = seldio.score(out, labels, table="clips", sort="f")
-    assert [row[0] for row in report.table("clips").rows] == ["c", "b", "a"]
-    table = report.table("classes")
-    f, held = (
-        next(at for at, column in enumerate(table.columns) if column.name == name) for name in ("F", "references")
-    )
-    present = [row[f] for row in table if row[held]]
-    assert present == sorted(present)
-    assert [row[held] for row in table][len(present) :] == [0] * (len(table.rows) - len(present)), "absent classes last"
-    assert report.table("worst").title == "worst clips by F"
-    with pytest.raises(seldio.UsageError, match='sort="what": choose from ER, F, LE, LR, SELD'):
-        seldio.score(out, labels, sort="what")
-
-
-def test_the_page_of_a_clip_is_of_labels_without_their_split(scored: tuple[Path, Path], tmp_path: Path) -> None:
-    labels, out = scored
-    page = tmp_path / "scores.html"
-    run("score", out, "-r", labels, "--table", "all", "--output", "html", "-o", page, "-f", "starss23")
-    shown = page.read_text("utf-8")
-    assert "--predictions-format starss23" in shown
-    assert (command := clip_page(page, f"{labels}:dev-test", str(out))) is not None
-    assert command("a")[0].startswith(f"seldio view '{labels}' --clip a --predictions {out}")
-    assert clip_page(page, None, str(out)) is None
-
-
-def test_no_page_has_a_dead_link_and_worst_classes_come_first(scored: tuple[Path, Path], tmp_path: Path) -> None:
-    labels, out = scored
-    names = [tmp_path / f"{name}.html" for name in ("scores", "comparison", "versions", "a")]
-
-    def write() -> list[list[str]]:
-        run("score", out, "-r", labels, "--table", "all", "--output", "html", "-o", names[0])
-        run("compare", out, labels, "-r", labels, "--output", "html", "-o", names[1])
-        run("diff", labels, out, "--details", "--output", "html", "-o", names[2])
-        run("view", labels, "--clip", "a", "--predictions", out, "-o", names[3])
-        pages = [page.read_text("utf-8").partition("<main>") for page in names]
-        return [
-            [each for each in re.findall(r'(?:href|src)="([^"]+)"', "".join(page)) if ":" not in each] for page in pages
-        ]
-
-    assert not any(write()[:1]), "links to pages that nobody has written"
-    links = write()
-    assert "./a.html" in links[0]
-    assert all((tmp_path / link).is_file() for each in links for link in each)
-    page = names[0].read_text("utf-8")
-    assert len(re.findall("<dd>", page.partition("</header>")[0])) == 5, "five large figures"
-    classes = re.findall(r'<th scope="row">[^<]*</th><td class="n">[1-9][\d,]*</td>.*?<td class="n">([\d.]+)</td></tr>',
-                         page.partition("<span>by class<")[2].partition("</table>")[0])  # fmt: skip
-    assert len(classes) > 1
-    assert [*map(float, classes)] == sorted(map(float, classes), reverse=True), "the greatest SELD first"
+    run("score", out, "-r", labels, "--output", "html", "-o", tmp_path / "scores.html")
+    page = (tmp_path / "scores.html").read_text("utf-8")
+    assert len(re.findall("<dd>", page.partition("</header>")[0])) == 5

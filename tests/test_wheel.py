@@ -169,9 +169,3 @@ def test_the_floors_have_wheels(python: str) -> None:
     """The lowest version of each library that a Python may get; what needs a compiler there is no floor."""
     run = resolved("--resolution", "lowest-direct", "--only-binary", ":all:", python=python)
     assert run.returncode == 0, run.stderr
-
-
-@pytest.mark.slow
-def test_what_does_not_go_together_is_noticed() -> None:
-    """Else the tests above could not fail."""
-    assert resolved(wanted="numpy<1.20").returncode == 1

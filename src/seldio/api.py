@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 import os
 import re
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from seldio.errors import UsageError
 from seldio.findings import Finding, Report, Severity, Sink, raise_errors
@@ -40,27 +39,9 @@ __all__ = [
     "validate", "verify", "write",
 ]  # fmt: skip
 
-P = ParamSpec("P")
-R = TypeVar("R")
 Path = str | os.PathLike[str]
 #: The default of options that map names to values: no values.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-def _accepting_old_names(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function take the keywords of before 0.3 as well."""
-    names = inspect.signature(function).parameters.keys()
-
-    @functools.wraps(function)
-    def accepting(*args: P.args, **options: P.kwargs) -> R:
-        if options.keys() <= names:
-            return function(*args, **options)
-        from seldio.renamed import renewed
-
-        present: dict[str, Any] = renewed(function.__name__, options)[0]
-        return function(*args, **present)
-
-    return accepting
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -196,7 +177,7 @@ def cite(*names: str) -> str:
         names: datasets and benchmarks, such as ``starss23``; without a name, list them.
 
     Returns:
-        Entries of BibTeX, each once, below a line that says what it is cited for.
+        Entries of BibTeX, each once, below a line that says what it is cited for; or a line for each name.
 
     Raises:
         UsageError: there is no such dataset or benchmark; the message lists them.
@@ -390,7 +371,6 @@ def _settings(
 # --- conversion -------------------------------------------------------------------------------------
 
 
-@_accepting_old_names
 def convert(
     path: Any,
     out: Path | BinaryIO,
@@ -495,7 +475,6 @@ def _names(names: str | Iterable[str]) -> list[str]:
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
-@_accepting_old_names
 def score(
     predictions: Any,
     reference: Any = None,
@@ -509,7 +488,6 @@ def score(
     allow_missing: bool = False,
     force: bool = False,
     table: str | None = None,
-    sort: str | None = None,
     baselines: bool = False,
     threshold: Mapping[str, float] = NOTHING,
     average: Literal["macro", "micro"] | None = None,
@@ -545,8 +523,7 @@ def score(
         force: score labels and predictions even if they have errors.
         table: report: only this table, such as overall or classes; clips (the score of each), errors and confusions
             (what F lacks, by type and class) are computed when asked for, all adds these to the others. JSON has every
-            table. In Python the report has every table, and those asked for.
-        sort: the measure, such as F, by which the tables by class and by clip are sorted, the worst row first.
+            table, CSV one, by default overall. In Python the report has every table, and those asked for.
         baselines: add the published results of the profile, if they cover the same clips or questions with the same
             limits; a notice says why not.
         threshold: maximum error. Labels: angle (°), distance (m), relative (distance error / distance), those of the
@@ -580,7 +557,6 @@ def score(
         DataError: predictions and reference do not fit together.
         SeldioError: the judge cannot be reached.
     """
-    from seldio.reports.tables import worst_first
     from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
     from seldio.scores.resampling import Intervals
 
@@ -616,8 +592,7 @@ def score(
     if holds_answers(predictions, profile, formats["format"]):
         from seldio.scores.answers import AnswerOptions, score_answers
 
-        report = score_answers(predictions, reference, _record(AnswerOptions, offered, tables), **formats)
-        return report if sort is None or dry_run else worst_first(report, sort)
+        return score_answers(predictions, reference, _record(AnswerOptions, offered, tables), **formats)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(predictions, reference)
@@ -626,12 +601,10 @@ def score(
     if maps := profile_for_maps(predictions, reference, profile, **formats):
         from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
 
-        report = score_maps(predictions, reference, _record(ImagingOptions, offered, tables, profile=maps), **formats)
-    else:
-        from seldio.scores.seld.score_labels import SeldOptions, score_labels
+        return score_maps(predictions, reference, _record(ImagingOptions, offered, tables, profile=maps), **formats)
+    from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
-        report = score_labels(predictions, reference, _record(SeldOptions, offered, tables), sort=sort, **formats)
-    return report if sort is None else worst_first(report, sort)
+    return score_labels(predictions, reference, _record(SeldOptions, offered, tables), **formats)
 
 
 def _own_keys(fields: str | Mapping[str, str] | None, format: str | None, asked: bool = False) -> str | None:
@@ -694,7 +667,6 @@ def _record(kind: Any, options: Mapping[str, Any], tables: Mapping[str, bool] = 
     return kind(**{name: on for name, on in tables.items() if name in fields} | chosen | others)
 
 
-@_accepting_old_names
 def compare(
     systems: Any,
     reference: Any = None,

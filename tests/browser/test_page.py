@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import NARROW, WIDE, Browser
+from conftest import Browser
 from scenes import CLIP, Scene
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -298,51 +298,6 @@ def test_a_picture_that_is_no_panorama_stands_above_it(browser: Browser, tmp_pat
 
     assert browser.js(f"return {box.format('video')}.bottom <= {box.format('panorama')}.top + 1")
     assert browser.js(f"return {box.format('video')}.height > 100")
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_it_is_readable(browser: Browser, full: bytes, size: tuple[int, int], dark: bool) -> None:
-    """Nothing sticks out at the side, and texts stand out from their ground."""
-    browser.screen(size, dark, calm=True)
-    browser.open(full)
-    browser.wait("document.getElementById('video').readyState > 1")
-    browser.js("arguments[0].open = true", browser.find("#questions details"))
-    for _ in range(10):
-        browser.press(Keys.ARROW_RIGHT)
-    browser.wait("!document.getElementById('video').seeking")
-
-    assert browser.js("return document.documentElement.scrollWidth") <= size[0]
-    assert min(contrasts(browser)) >= 4.5
-
-
-def contrasts(browser: Browser) -> list[float]:
-    """The contrast (WCAG) of every text of the page against what is behind it."""
-    code = """
-      const rgb = (text) => (text.match(/[0-9.]+/g) || []).map(Number);
-      const behind = (node) => {
-        for (; node; node = node.parentElement) {
-          const colour = rgb(getComputedStyle(node).backgroundColor);
-          if (colour.length === 3 || colour[3] > 0.99) return colour;
-        }
-        return [255, 255, 255];
-      };
-      return [...document.querySelectorAll('h1,h2,p,li,small,button,span,output,summary,strong')]
-        .filter((node) => node.offsetParent && node.textContent.trim())
-        .map((node) => [rgb(getComputedStyle(node).color), behind(node)]);
-    """
-    pairs = browser.js(code)
-    assert len(pairs) > 20
-    return [_contrast(_luminance(front), _luminance(back)) for front, back in pairs]
-
-
-def _luminance(colour: list[float]) -> float:
-    parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-def _contrast(one: float, other: float) -> float:
-    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
 
 
 def test_every_moment_of_a_finding_is_marked_up_to_the_last_one(browser: Browser, tmp_path: Path) -> None:

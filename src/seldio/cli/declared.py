@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import takewhile
 from typing import Any
 
 import typer
@@ -15,9 +15,7 @@ from typer.core import TyperCommand
 
 from seldio.cli.completion import COMPLETIONS, completing, untitled
 from seldio.cli.guard import guarded
-from seldio.cli.printing import print_error
 from seldio.errors import PYTHON_NAMES, ExitCode, UsageError
-from seldio.renamed import RENAMED_OPTIONS, renewed
 from seldio.text import printable
 
 #: Help of options that belong to the command line alone.
@@ -28,6 +26,24 @@ _HELP = {
     "details": "report: print every table and notice, and the meaning of the columns.",
     "table": "report: only this table, such as overall; not with json.",
     "workers": "number of processes, or ray: the Ray cluster at RAY_ADDRESS. Results do not depend on it.",
+}
+#: By command, what its options of before 0.3 are now.
+_LIMITS = {
+    "--angle": "--threshold angle=NUMBER", "--distance": "--threshold distance=NUMBER",
+    "--relative": "--threshold relative=NUMBER", "--jackknife": "--intervals jackknife",
+    "--bootstrap": "--intervals bootstrap", "--resamples": "--intervals bootstrap=N",
+    "--over": "--intervals over=clips", "--seed": "--intervals seed=N",
+}  # fmt: skip
+_JUDGE = ("cache", "concurrency", "timeout", "retries", "max-tokens", "temperature", "prompt", "again", "json")
+_RENAMED = {
+    "compare": _LIMITS,
+    "score": {
+        **_LIMITS,
+        **{f"--judge-{name}": f"--judge-set {name.replace('-', '_')}=VALUE" for name in _JUDGE},
+        "--by-clip": "--table clips",
+        "--errors": "--table errors",
+    },
+    "convert": {"--balance": "--total balanced", "--split": "--fill split=NAME", "--language": "--fill language=CODE"},
 }
 #: The first word of a help text that names its section.
 _SECTIONS = {
@@ -44,7 +60,7 @@ _VALUES = {
         "FORM": "output", "FIELD=KEY,…": "fields reference_fields", "FIELD=VALUE": "fill given",
         "HEADER=FIELD[:UNIT]": "column", "NAME=NUMBER": "threshold margin", "KEY=VALUE": "judge_set",
         "KIND,…": "intervals", "FIELDS": "allow_loss", "CODES": "select ignore", "SEVERITY": "fail_on",
-        "SECONDS": "window hop", "DB": "gain", "TASKS": "tasks", "NAMES": "metrics", "MEASURE": "sort",
+        "SECONDS": "window hop", "DB": "gain", "TASKS": "tasks", "NAMES": "metrics",
         "MODEL": "judge", "URL": "judge_url", "N|ray": "workers", "N|balanced[=N]": "total",
         "[files|parquet|audiofolder]": "kind", "USER/NAME": "repo", "BRANCH": "revision", "TEXT": "message title",
         "CODE": "language", "PATTERN": "include", "LABEL": "label", "YEAR": "year", "PDF": "technical_report",
@@ -75,19 +91,8 @@ def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Cal
         both = given | of_body
         parameters = [_parameter(both[name], helps[name], value) for name, value in arguments.items()]
         parameters += [_parameter(both[name], helps.get(name, "")) for name in both if name not in arguments]
-        # the options by their names of before 0.3, which no help shows
-        for name, old in RENAMED_OPTIONS.get(body.__name__, {}).items():
-            annotation = "str" if old.unset is None else "bool"
-            parameter = inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=old.unset, annotation=annotation
-            )
-            parameters.append(_parameter(parameter, "", hidden=True))
 
         def run(**values: Any) -> ExitCode:
-            if body.__name__ in RENAMED_OPTIONS:
-                values, notes = renewed(body.__name__, values)
-                for note in notes:
-                    typer.echo(f"seldio: {note}", err=True)
             values = {name: _named(name, value, both[name]) for name, value in values.items()}
             mine = {name: values[name] for name in of_body}
             return body({name: values[name] for name in given}, **mine) if function is not None else body(**mine)
@@ -111,9 +116,7 @@ def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     return about.strip(), {name: " ".join(entry.split()).split(" In Python")[0] for name, entry in entries}
 
 
-def _parameter(
-    parameter: inspect.Parameter, text: str, argument: str | None = None, *, hidden: bool = False
-) -> inspect.Parameter:
+def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = None) -> inspect.Parameter:
     """Return a parameter as typer takes it: an argument of that name in the help, or an option."""
     name, annotation, default = parameter.name, str(parameter.annotation), parameter.default
     if isinstance(default, typer.models.OptionInfo):
@@ -131,7 +134,6 @@ def _parameter(
         "help": text[:1].upper() + text[1:],
         "rich_help_panel": section,
         "autocompletion": COMPLETIONS.get(name),
-        "hidden": hidden,
     }
     default = ... if default is parameter.empty else "" if default == () else default
     if argument is not None:
@@ -234,23 +236,12 @@ class Command(Unconverted, TyperCommand):
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse options; what is wrong with them is said as JSON too, where JSON is asked for."""
-        asked = "--json" in args or "--output=json" in args or ("--output", "json") in pairwise(args)
-        outs = [word + (after if word == "-o" else "") for word, after in pairwise([*args, ""]) if word[:2] == "-o"]
-        data = any(parameter.name == "target" for parameter in self.params)  # seldio convert
-        aside = data and not any(out not in ("-o", "-o-") for out in outs)
-        try:
-            return self._parsed(ctx, args)
-        except Exception as error:
-            if asked and getattr(error, "exit_code", 0) == ExitCode.USAGE:
-                message = getattr(error, "format_message", error.__str__)()
-                print_error(message, ExitCode.USAGE, ExitCode.USAGE, aside=aside)
-                if aside:  # it is all that is said there, as of every other error
-                    raise typer.Exit(ExitCode.USAGE) from error
-            raise
-
-    def _parsed(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse options; refuse one that takes one value and is given several times."""
+        """Parse options; refuse one that has another name now, and one of a single value that is given twice."""
+        renamed = _RENAMED.get(str(self.name), {})
+        words = [word.partition("=")[0] for word in takewhile("--".__ne__, args)]
+        old = next((word for word in words if word in renamed), None)
+        if old is not None:
+            ctx.fail(f"{old} is {renamed[old]} now")
         if not ctx.resilient_parsing:
             parser = self.make_parser(ctx)
             options = [parameter for parameter in self.get_params(ctx) if parameter.param_type_name == "option"]
@@ -265,11 +256,7 @@ class Command(Unconverted, TyperCommand):
                     ctx.fail(f"{max(option.opts, key=len)} was given {_often(values)}; it takes one value")
             if given.get("json") and (form := given.get("output") or ["json"]) != ["json"]:
                 ctx.fail(f"--json is short for --output json, and --output {printable(form[0])} was given too")
-        left = super().parse_args(ctx, args)
-        for option in self.get_params(ctx):  # typer before 0.17 with click 8.3 and later lets these pass
-            if option.required and ctx.params.get(option.name) is None and not ctx.resilient_parsing:
-                ctx.fail(f"Missing option '{max(option.opts, key=len)}'.")
-        return left
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, the options that belong to no section, then each section."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import typer
 
 from seldio.errors import ExitCode, UsageError
 from seldio.plugins import version
-from seldio.text import json_text, printable, view_command
+from seldio.text import json_text, printable
 
 if TYPE_CHECKING:
     from seldio.reports import Subject
@@ -92,25 +92,3 @@ def write_report(subject: Subject, output: str, out: str | None, **options: Any)
     with atomic_write(Path(out)) as stream:
         for piece in render(subject, output, chosen):
             stream.write(piece.encode("utf-8", "backslashreplace"))
-
-
-def clip_page(
-    out: str | None, labels: str | None, predictions: str, format: str | None = None, other: str | None = None
-) -> Callable[[str], tuple[str, bool]] | None:
-    """Return the command that writes the page of a clip into the folder of the report, and whether there is that page.
-
-    None where the report is printed. *format* is that of the labels, *other* that of the predictions, if named.
-    """
-    if out is None or labels is None:
-        return None
-    from seldio.reports.page import page_name
-
-    whole = labels.rpartition(":")[0]  # before a split
-    shown = whole if whole and Path(whole).exists() else labels
-    given: dict[str, Any] = {"predictions": predictions, "format": format, "predictions_format": other}
-
-    def page(clip: str) -> tuple[str, bool]:
-        place = Path(out).with_name(page_name(clip))
-        return view_command(shown, clip, "-o", str(place), **given), place.is_file()
-
-    return page

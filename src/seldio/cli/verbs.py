@@ -12,7 +12,7 @@ import typer
 
 from seldio import api
 from seldio.cli.declared import verb
-from seldio.cli.printing import clip_page, print_json, print_wrapped, see_free, working, write_report
+from seldio.cli.printing import print_json, print_wrapped, see_free, working, write_report
 from seldio.errors import ExitCode, UsageError
 from seldio.text import clipped, json_text, meant, printable
 
@@ -123,24 +123,19 @@ def score(
     details: bool = False,
 ) -> ExitCode:
     """Print scores."""
-    from seldio.reports.tables import worst_first
-
-    predictions, reference = given["predictions"], given["reference"]
+    predictions = given["predictions"]
     form = _form(output, json)
-    see_free(out, predictions, reference, given["judgements"], given["judge_set"].get("cache"))
+    see_free(out, predictions, given["reference"], given["judgements"], given["judge_set"].get("cache"))
+    if form == "csv" and given["table"] == "all":
+        raise UsageError("--table all: CSV has one table; name it, or use --json")
     if given["items"] is not None and len(predictions) > 1:
         raise UsageError("--items takes one system; seldio compare --items shows where several differ")
     reports = [api.score(**given | {"predictions": system}) for system in predictions]
     if given["dry_run"]:
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
         return ExitCode.CLEAN
-    if form == "html" and given["sort"] is None:
-        reports = [worst_first(report, report.lead) if report.lead else report for report in reports]
-    # of several systems, one page could show the predictions of one alone
-    formats = given["reference_format"], given["format"]
-    page = clip_page(out, reference, predictions[0], *formats) if len(predictions) == 1 else None
     table = None if form == "json" or given["table"] == "all" else given["table"]
-    write_report(reports, form, out, table=table, details=details, clip_page=page)
+    write_report(reports, form, out, table=table, details=details)
     return ExitCode.CLEAN
 
 
@@ -159,11 +154,9 @@ def compare(
         table: report: only this table, such as differences or ranks; not with json.
     """
     form = _form(output, json, table)
-    systems, reference = given["systems"], given["reference"]
-    see_free(out, systems, reference, given["judgements"])
+    see_free(out, given["systems"], given["reference"], given["judgements"])
     report = api.compare(**given)
-    page = clip_page(out, reference, systems[0], given["reference_format"], given["format"])
-    write_report([report], form, out, table=table, details=details, clip_page=page)
+    write_report([report], form, out, table=table, details=details)
     return ExitCode.CLEAN
 
 
@@ -226,15 +219,13 @@ def diff(
     """Print a difference.
 
     Args:
-        table: report: only this table: changes, clips, events or rows. JSON has every table.
+        table: report: only this table: changes, clips, events or rows. JSON has every table, CSV one.
         details: report: print long tables of clips, events and rows too.
     """
     form = _form(output, json)
-    old, new = given["old"], given["new"]
-    see_free(out, old, new)
+    see_free(out, given["old"], given["new"])
     difference = api.diff(**given)
-    page = clip_page(out, old, new, given["format"], given["new_format"])
-    write_report([difference], form, out, table=table, details=details, clip_page=page)
+    write_report([difference], form, out, table=table, details=details)
     return ExitCode.CLEAN if difference.same else ExitCode.FINDINGS
 
 
@@ -260,14 +251,7 @@ def cite(names: list[str] | None = None) -> ExitCode:
     Args:
         names: datasets and benchmarks, such as starss23, or a folder with a dataset.toml; without a name, list them.
     """
-    from seldio.formats import about
-
-    if not names:
-        width = max(len(dataset.name) for dataset in about.every())
-        for dataset in about.every():
-            typer.echo(f"{dataset.name:<{width}}  {dataset.title}")
-        return ExitCode.CLEAN
-    typer.echo(api.cite(*names))
+    typer.echo(api.cite(*names or ()))
     return ExitCode.CLEAN
 
 

@@ -168,9 +168,14 @@ def with_address(sentence: str, name: str) -> str:
 def bibtex(names: Iterable[str]) -> str:
     """Return how to cite datasets and benchmarks: entries of BibTeX, each once, below a line on what it is cited for.
 
+    Without a name, the names and titles of all, a line each.
+
     Raises:
         UsageError: there is no such dataset or benchmark, or its dataset.toml has no citation.
     """
+    if not (names := [*names]):
+        width = max(len(dataset.name) for dataset in every())
+        return "\n".join(f"{dataset.name:<{width}}  {dataset.title}" for dataset in every())
     entries: dict[str, str] = {}
     for name in names:
         file = Path(name) if Path(name).name == "dataset.toml" else Path(name, "dataset.toml")

@@ -9,7 +9,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -207,11 +207,6 @@ class SplitFiles(NamedTuple):
     types: Mapping[str, str] = {}  # by column of label files as text
 
 
-class _LabelTable(NamedTuple):
-    types: Mapping[str, str]  # by column
-    has_header: bool
-
-
 def split_files(
     source: str, files: Sequence[Entry], examined: Examined | None, others: Collection[str] = ()
 ) -> list[SplitFiles]:
@@ -224,13 +219,14 @@ def split_files(
     if any(name.rpartition("/")[2] in _LISTINGS for name in names):
         return _media_folders(files, others)
     entries = {entry.name: entry for entry in files}
-    label_files: dict[str, _LabelTable] = {}
+    types: dict[str, dict[str, str]] = {}  # of the columns of each label file
+    headless: set[str] = set()
     for group in examined.labels if examined is not None else ():
-        fields: tuple[str, ...] = ()
-        if isinstance(group.format, Dialect) and not group.format.header:
-            fields = tuple(column.field for column in group.format.columns)
-        for file in (part.file for part in group.reading.parts if part.file.name in entries):
-            label_files[file.name] = _LabelTable(_types(entries[file.name], fields), has_header=not fields)
+        bare = isinstance(group.format, Dialect) and not group.format.header
+        fields = [column.field for column in group.format.columns] if bare else []  # type: ignore[attr-defined]
+        for name in (part.file.name for part in group.reading.parts if part.file.name in entries):
+            types[name] = _types(entries[name], fields)
+            headless |= {name} if fields else set()
     described = examined and examined.described
     clips = read_tree(names, source).clips
     split_by_file = {path: clip_split(clip, path) for clip in clips for path in clip.files.values()}
@@ -245,19 +241,32 @@ def split_files(
             split_by_file[name] = WORDS.get(split, split)
     groups: dict[tuple[str, str, tuple[str, ...]], dict[str, list[Entry]]] = {}
     for entry in files:
-        kind, table = kind_of(entry.name), label_files.get(entry.name)
+        kind, columns = kind_of(entry.name), types.get(entry.name)
         if entry.name in ASIDE or kind not in ("parquet", "csv", "json") or not _loads(entry):
             continue
-        if table is not None and kind == "csv" and not table.types:  # no row, which readers of tables refuse
+        if kind == "csv" and columns == {}:  # no row, which readers of tables refuse
             continue
-        config = _config_name(entry.name) if table is None else "labels"
+        config = _config_name(entry.name) if columns is None else "labels"
         split = (described and described.split(entry.name)) or split_by_file.get(entry.name) or split_of(entry.name)
-        columns = () if table is None else tuple(table.types)
-        groups.setdefault((config, kind, columns), {}).setdefault(split, []).append(entry)
+        groups.setdefault((config, kind, tuple(columns or ())), {}).setdefault(split, []).append(entry)
     folders: dict[str, list[str]] = {}
     for name in {*names, *others}:
         folders.setdefault(name.rpartition("/")[0], []).append(name)
-    return list(_named(groups, label_files, folders))
+    variants: Counter[str] = Counter()  # one name would stand for several sets of columns or formats
+    result = []
+    for (config, kind, _), of_splits in groups.items():
+        variants[config] += 1
+        name = config if variants[config] == 1 else f"{config}-{variants[config]}"
+        files_of_config = [entry.name for of_split in of_splits.values() for entry in of_split]
+        kinds: dict[str, str] = {}  # of each column the one that holds its values in all files
+        for column, type_ in (pair for file in files_of_config for pair in types.get(file, {}).items()):
+            kinds[column] = max(type_, kinds.get(column, type_), key=_TYPES.index)
+        kinds = {column: "string" if type_ == "null" else type_ for column, type_ in kinds.items()}
+        bare_names = tuple(kinds) if headless & {*files_of_config} else ()
+        for split, of_split in sorted(of_splits.items(), key=lambda item: place(item[0])):
+            patterns = _patterns(of_split, folders)
+            result.append(SplitFiles(name, split, kind, patterns, tuple(of_split), bare_names, kinds))
+    return result
 
 
 def _types(entry: Entry, names: Sequence[str]) -> dict[str, str]:
@@ -325,28 +334,6 @@ def _config_name(name: str) -> str:
     words = [part for part in (*folders.split("/"), stem) if part and part not in ("data", *WORDS)]
     words = [re.sub(rf"[-_.]?\b(?:{'|'.join(WORDS)})\b", "", part).strip("-_.") or part for part in words]
     return re.sub(r"[^\w.-]", "_", "-".join(words)) or "default"
-
-
-def _named(
-    groups: Mapping[tuple[str, str, tuple[str, ...]], Mapping[str, list[Entry]]],
-    label_files: Mapping[str, _LabelTable],
-    folders: Mapping[str, Sequence[str]],
-) -> Iterator[SplitFiles]:
-    """Yield the splits, with a name for each set of columns or format that one name would stand for."""
-    variants: Counter[str] = Counter()
-    for (config, kind, _), splits in groups.items():
-        variants[config] += 1
-        name = config if variants[config] == 1 else f"{config}-{variants[config]}"
-        tables = [
-            label_files[entry.name] for entries in splits.values() for entry in entries if entry.name in label_files
-        ]
-        types: dict[str, str] = {}  # of each column the one that holds its values in all files
-        for column, kind_of_column in (column for table in tables for column in table.types.items()):
-            types[column] = max(kind_of_column, types.get(column, kind_of_column), key=_TYPES.index)
-        types = {column: "string" if type_ == "null" else type_ for column, type_ in types.items()}
-        names = () if all(table.has_header for table in tables) else tuple(types)
-        for split, entries in sorted(splits.items(), key=lambda item: place(item[0])):
-            yield SplitFiles(name, split, kind, _patterns(entries, folders), tuple(entries), names, types)
 
 
 def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

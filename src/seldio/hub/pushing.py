@@ -257,13 +257,12 @@ def _stale_files(files: Sequence[Entry], head: Head) -> tuple[str, ...]:
         written = Manifest.parse(content(head, MANIFEST), MANIFEST).files
     except SeldioError:  # it is of something else
         return ()
-    stale = []
-    for file in written:
-        remote = head.files.get(str(file.name))
-        if remote is None or remote.path in names or remote.size != file.bytes:
-            continue
-        if remote.lfs is None or remote.lfs.sha256 == file.sha256:
-            stale.append(remote.path)
+    remotes = [(head.files.get(str(file.name)), file) for file in written if str(file.name) not in names]
+    stale = [
+        remote.path
+        for remote, file in remotes
+        if remote is not None and remote.size == file.bytes and (not remote.lfs or remote.lfs.sha256 == file.sha256)
+    ]
     return tuple(sorted(stale))
 
 

@@ -95,12 +95,14 @@ def write(subject: Subject, stream: TextIO, output: str = "text", options: Optio
 
 def screen(stream: TextIO) -> tuple[bool, int, bool]:
     """Return whether to use colours on *stream*, its width in cells, and if it is a terminal; honours ``NO_COLOR``."""
-    if not (stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE") == "1"):
-        width = os.environ.get("COLUMNS", "")
-        return False, int(width) if width.isdigit() else DEFAULT_WIDTH, False
-    from seldio.reports import terminal
+    if stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE") == "1":
+        from rich.console import Console
 
-    return terminal.screen(stream)
+        console = Console(file=stream)
+        if console.is_terminal:
+            return not (console.no_color or console.is_dumb_terminal), console.width, True
+    width = os.environ.get("COLUMNS", "")
+    return False, int(width) if width.isdigit() else DEFAULT_WIDTH, False
 
 
 _INDENTED = re.compile(r" *\S+ {2,}| +")

@@ -18,20 +18,19 @@ from urllib.parse import quote_from_bytes
 
 from seldio.findings import Finding, Report, Severity
 from seldio.reports.json_report import dumps
-from seldio.reports.sections import fix_mark, message, more, place, statistics_rows, summary_line
+from seldio.reports.sections import conclusion, fix_mark, message, more, place
 from seldio.reports.tables import Options
 from seldio.text import printable
 
 
 def concise(report: Report, options: Options) -> Iterator[str]:
-    """Yield ``path:line:column: CODE [*] message`` for every finding, then the summary."""
+    """Yield ``path:line:column: CODE [*] message`` for every finding, then the verdict."""
     for finding in report.findings:
         text = f"{place(finding)}: {finding.code}{fix_mark(finding.fixable)} {message(finding)}"
         yield printable(text) + "\n"
     if options.statistics:
-        for count, code, mark, name in statistics_rows(report, options.catalogue):
-            yield f"{count}  {code}{mark}  {name}".rstrip() + "\n"
-    yield summary_line(report, options.catalogue) + "\n"
+        yield from (f"{count:,}  {printable(code)}\n" for code, count in report.by_rule().items())
+    yield conclusion(report, options.catalogue) + "\n"
 
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}

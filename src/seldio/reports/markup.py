@@ -21,10 +21,6 @@ _SPECIAL = re.compile(f"(?P<markup>{_MARKUP})|{_REFERENCE}")
 _UNSPEAKABLE = re.compile(r"[|`\\]")
 
 
-#: Wider columns are not padded.
-_READABLE = 40
-
-
 def markdown(subject: Subject, options: Options) -> Iterator[str]:
     """Yield the sections of *subject*, blocks with an empty line between them, then what the columns mean."""
     for number, block in enumerate(_blocks(subject, options)):
@@ -68,19 +64,9 @@ def _note(notice: Notice) -> str:
 
 def _table(table: Table) -> str:
     heads = [escaped(column.header) for column in table.columns]
-    rows = [[_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
-    numeric = table.numeric
-    wide = [max(3 + right, *map(len, cells)) for right, *cells in zip(numeric, heads, *rows, strict=True)]
-    linked = any(isinstance(cell, Phrase) for row in table.rows for cell in row)
-    wide = [0 if linked or width > _READABLE else width for width in wide]  # source is to be read, not to be scrolled
-
-    def line(cells: Sequence[str]) -> str:
-        return (
-            f"| {' | '.join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, wide, numeric, strict=True))} |\n"
-        )
-
-    rule = ["-" * max(width - right, 3) + ":" * right for width, right in zip(wide, numeric, strict=True)]
-    return "".join(map(line, (heads, rule, *rows)))
+    rule = ["---:" if right else "---" for right in table.numeric]
+    rows = ([_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (heads, rule, *rows))
 
 
 def _cell(cell: Cell, column: Column) -> str:

@@ -7,12 +7,12 @@ Whatever a text holds, it stays text. Its look, ``look.css``, is that of the oth
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from urllib.parse import quote
 
 from seldio.findings import Finding, Report, Rule, Severity
 from seldio.reports.excerpts import fit
@@ -35,12 +35,7 @@ from seldio.text import plural, printable
 _ROOM = 100  # characters of an excerpt
 _FEW = 8  # rules that are listed without being asked for
 _FIGURES = 5  # measures that stand on top in large figures
-_UNITS = {"%": " %", "°": "°"}  # behind a number in a sentence; others follow a space
-
-
-def page_name(clip: str) -> str:
-    """Return the name of a clip's page in the folder of a report, with ``_`` for each ``/``."""
-    return f"{clip.replace('/', '_')}.html"
+_UNITS = {"%": " %", "°": "°"}  # behind a figure; others follow a space
 
 
 def page(subject: Subject, options: Options) -> Iterator[str]:
@@ -53,20 +48,15 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
         title, head = "Findings", _verdict(first.title, "good" if worst is Severity.INFO else worst.value)
         parts = [_results([*_findings(first, subject, options)])]
     elif len(shown) > 1:
-        title, head = "Scores", _verdict(_sentence(subject))
+        title, head = "Scores", ""
         parts = [
             f"<section>\n<header>\n<h2>{safe(section.headline)}</h2>\n{_about(section)}</header>\n"
-            f"{_results([*_panels(section, options, 'h3')])}</section>\n"
+            f"{_results([*_panels(section, 'h3')])}</section>\n"
             for section in shown
         ]
     else:
-        title, said = first.headline, first.verdict
-        if not said and (said := _sentence(subject)):
-            first = first._replace(over=None)  # which the sentence says
-        elif not said:
-            first, said = first._replace(title=""), first.title
-        head = f"{_verdict(said)}{_figures(subject)}{_about(first)}"
-        parts = [_results([*_panels(first, options, "h2")])]
+        title, head = first.headline, f"{_verdict(first.verdict)}{_figures(subject[0])}{_about(first)}"
+        parts = [_results([*_panels(first, "h2")])]
     if legend := meanings(subject, options):
         pairs = "".join(f"<dt>{safe(name)}</dt><dd>{safe(meaning)}</dd>\n" for name, meaning in legend)
         parts.append(_results([_panel(f"<h2>Columns</h2>\n<dl>\n{pairs}</dl>\n", "whole")]))
@@ -111,43 +101,19 @@ def _about(section: Section) -> str:
     return "".join(f"<p>{safe(line)}</p>\n" for line in (section.title, *over) if line)
 
 
-def _measures(report: ScoreReport) -> list[tuple[Column, Cell]]:
-    """Return the overall score, the measure that a report is about first; nothing of a report on several systems."""
-    table = report.tables[0] if report.tables else None
-    if table is None or not table.rows or table.rows[0][0] != report.system:
-        return []
-    measures = [pair for pair in zip(table.columns, table.rows[0], strict=True) if pair[0].better]
-    return sorted(measures, key=lambda pair: pair[0].name != report.lead)
-
-
-def _unit(column: Column) -> str:
-    return _UNITS.get(column.unit, f" {column.unit}" if column.unit else "")
-
-
-def _figures(reports: Sequence[ScoreReport]) -> str:
-    """Return the first measures of a single report as large figures."""
-    measures = _measures(reports[0])[:_FIGURES] if len(reports) == 1 else []
-    pairs = [
-        f"<div><dt>{safe(column.title)}{_arrow(column)}</dt>"
-        f"<dd>{safe(column.number(cell.value if isinstance(cell, Interval) else cell) + _unit(column))}</dd></div>\n"
-        for column, cell in measures
-        if isinstance(cell, Interval | int | float)
-    ]
-    return f'<dl class="figures">\n{"".join(pairs)}</dl>\n' if len(pairs) > 1 else ""
-
-
-def _sentence(reports: Sequence[ScoreReport]) -> str:
-    """Return a sentence with scores, over its clips where it is one; empty unless all are read by one measure."""
-    leads = [_measures(report)[:1] for report in reports]
-    if not all(leads) or len({column.title for pairs in leads for column, _ in pairs}) > 1:
+def _figures(report: ScoreReport) -> str:
+    """Return the overall measures of a system as large figures, the one that decides first."""
+    table = report.tables[0]
+    if not table.rows or table.rows[0][0] != report.system:
         return ""
-    values = [column.shown(cell) + _unit(column) for pairs in leads for column, cell in pairs]
-    title = leads[0][0][0].title
-    if len(reports) == 1:
-        return f"{title} {values[0]} over {reports[0].over}." if reports[0].over else ""
-    scores = [f"{report.system} {value}" for report, value in zip(reports, values, strict=True)]
-    more = f" and {len(scores) - 5:,} more" if len(scores) > 5 else ""
-    return f"{title}: {'; '.join(scores[:5])}{more}."  # intervals have commas
+    measures = [pair for pair in zip(table.columns, table.rows[0], strict=True) if pair[0].better]
+    pairs = []
+    for column, cell in sorted(measures, key=lambda pair: pair[0].name != report.lead)[:_FIGURES]:
+        value = cell.value if isinstance(cell, Interval) else cell
+        if isinstance(value, int | float):
+            figure = column.number(value) + _UNITS.get(column.unit, f" {column.unit}" if column.unit else "")
+            pairs.append(f"<div><dt>{safe(column.title)}{_arrow(column)}</dt><dd>{safe(figure)}</dd></div>\n")
+    return f'<dl class="figures">\n{"".join(pairs)}</dl>\n' if pairs else ""
 
 
 # --- panels ------------------------------------------------------------------------------------------------
@@ -161,14 +127,14 @@ def _panel(inside: str, kind: str = "") -> str:
     return f'<section class="panel{kind and f" {kind}"}">\n{inside}</section>\n'
 
 
-def _panels(section: Section, options: Options, heading: str) -> Iterator[str]:
+def _panels(section: Section, heading: str) -> Iterator[str]:
     notices = _list(section.urgent)
     if section.notices:
         what = plural(len(section.notices), "more notice" if notices else "notice")
         notices += f"<details>\n<summary>{what}</summary>\n{_list(section.notices)}</details>\n"
     if notices:
         yield _panel(f"<{heading}>Notices</{heading}>\n{notices}", "whole")
-    yield from (_panel(_table(table, options)) for table in section.tables if table.rows)
+    yield from (_panel(_table(table)) for table in section.tables if table.rows)
     if section.settings or section.signature:
         signed = f"<dt>Signature</dt><dd><code>{safe(section.signature)}</code></dd>\n" if section.signature else ""
         settings = f"<dt>Settings</dt><dd>{safe(section.settings)}</dd>\n" if section.settings else ""
@@ -187,41 +153,31 @@ def _list(notices: Sequence[Notice]) -> str:
 # --- tables ------------------------------------------------------------------------------------------------
 
 
-def _table(table: Table, options: Options) -> str:
+def _table(table: Table) -> str:
     columns, classes = table.columns, [' class="n"' if right else "" for right in table.numeric]
     heads = []
     for column, aligned in zip(columns, classes, strict=True):
         meaning = f' title="{safe(column.meaning)}"' if column.meaning else ""
         head = f'<th scope="col"{aligned}{meaning}>{safe(column.named)}{_arrow(column)}</th>'
         heads.append(head if column.named else "<td></td>")
-    view = options.clip_page if columns[0].name == "clip" else None
-    rows, few = [], False
+    rows = []
     for row in table.rows:
         first, *others = map(_cell, row, columns)
         cells = [f"<td{aligned}>{cell}</td>" for cell, aligned in zip(others, classes[1:], strict=True)]
-        few |= any(isinstance(cell, WeakInterval) for cell in row)
-        command, written = ("", False) if view is None else view(str(row[0]))
-        if written:
-            first = f'<a href="./{safe(quote(page_name(str(row[0]))))}" title="{safe(command)}">{first}</a>'
         rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
-    hints = ["*: intervals that rest on few clips or questions."] if few else []
-    if view is not None and table.rows and columns[-1].name != "command":  # which the table says itself
-        command, _ = view(str(table.rows[0][0]))
-        text = f"<code>{safe(command)}</code> writes the page of a clip; this page, made again, links to it."
-        hints.append(text)
+    weak = any(isinstance(cell, WeakInterval) for row in table.rows for cell in row)
+    hint = '<p class="hint">*: intervals that rest on few clips or questions.</p>\n' if weak else ""
     return (
         f'<div class="wide" role="group" tabindex="0" aria-label="{safe(table.title)}">\n<table>\n'
         f"<caption><span>{safe(table.title)}</span></caption>\n<thead>\n<tr>{''.join(heads)}</tr>\n</thead>\n"
-        f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
-        + "".join(f'<p class="hint">{hint}</p>\n' for hint in hints)
+        f"<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n{hint}"
     )
 
 
 def _arrow(column: Column) -> str:
     if not column.better:
         return ""
-    hidden = f'<span class="hidden">, {column.better} is better</span>'
-    return f' <span aria-hidden="true">{ARROWS[column.better]}</span>{hidden}'
+    return f' <span role="img" aria-label="{column.better} is better">{ARROWS[column.better]}</span>'
 
 
 def _cell(cell: Cell, column: Column) -> str:
@@ -242,12 +198,12 @@ def _findings(section: Section, report: Report, options: Options) -> Iterator[st
     for table in section.tables:
         if table.name == "rules":
             few = " open" if len(table.rows) <= _FEW else ""
-            counts = _table(table, options)
+            counts = _table(table)
             yield _panel(
                 f"<details{few}>\n<summary>{plural(len(table.rows), 'rule')}</summary>\n{counts}</details>\n", "whole"
             )
         elif table.name != "findings":
-            yield _panel(_table(table, options), "whole")
+            yield _panel(_table(table), "whole")
         else:
             groups = by_cause(report.findings, options.max_per_rule)[0]
             entries = "".join(_finding(group, report, options) for group in groups)
@@ -281,7 +237,7 @@ def _finding(group: Sequence[Finding], report: Report, options: Options) -> str:
     return f'<li class="{severity}">{head}\n{excerpt}{hint}{also}</li>\n'
 
 
-# --- notebooks: a line, notices, and tables by pandas, no longer than can be looked at --------------------------------
+# --- notebooks: a line, notices and tables, no longer than can be looked at -------------------------------------------
 
 #: So many rows of a table are shown, as pandas does.
 ROWS = 60
@@ -294,29 +250,24 @@ def as_html(subject: Report | ScoreReport, catalogue: Mapping[str, Rule] | None 
     about = subject if isinstance(subject, Report) else [subject]
     pieces = [_line(subject.in_brief)]
     for section in sections(about, Options(catalogue or {}, max_per_rule=_OF_A_RULE)):
-        pieces += [_line(f"{notice.name}: {notice.text}") for notice in section.urgent]
-        pieces += [_rows(table, table.top) for table in section.tables if table.rows and not table.aside]
-        aside = [table for table in section.tables if table.rows and table.aside]
-        pieces += [_line(f"not shown: {table.title}, to_pandas({table.name!r})") for table in aside]
-        pieces += [_line(f"{notice.name}: {notice.text}".removeprefix(": ")) for notice in section.notices]
+        pieces.append(_list(section.urgent))
+        for table in (table for table in section.tables if table.rows):
+            aside = f"not shown: {table.title}, to_pandas({table.name!r})"
+            pieces.append(_line(aside) if table.aside else _cut(table, table.top))
+        pieces.append(_list(section.notices))
     return "".join(pieces)
 
 
 def table_html(table: Table) -> str:
     """Return one table, below a line about it all."""
-    return _line(table.in_brief) + _rows(table)
+    return _line(table.in_brief) + _cut(table)
 
 
 def _line(text: str) -> str:
     return f"<p>{safe(text)}</p>\n"
 
 
-def _rows(table: Table, most: int | None = None) -> str:
-    import pandas as pd
-
-    shown = [[column.shown(cell) for column, cell in zip(table.columns, row, strict=True)] for row in table.rows]
-    shown, total = shown[: ROWS if most is None else most], len(shown)
-    more = "" if len(shown) == total else f" (the first {len(shown)}; to_pandas has all {total:,})"
-    with pd.option_context("display.max_colwidth", None):
-        frame = pd.DataFrame(shown, columns=[column.header for column in table.columns])
-        return f"{_line(f'{table.title}{more}')}{frame.to_html(index=False)}\n"
+def _cut(table: Table, most: int | None = None) -> str:
+    rows = table.rows[: ROWS if most is None else most]
+    more = "" if len(rows) == len(table.rows) else f" (the first {len(rows)}; to_pandas has all {len(table.rows):,})"
+    return _table(dataclasses.replace(table, title=f"{table.title}{more}", rows=rows))

@@ -37,8 +37,7 @@ class Section(NamedTuple):
     headline: str = ""  # what was scored, and in which profile; or what the sections behind it have in common
     title: str = ""  # what this is, in a sentence
     over: str | None = None  # what the numbers of one report are over; None of what is about several, and of findings
-    settings: str = ""  # options that shape the numbers
-    chosen: str = ""  # those of them that are in use
+    settings: str = ""  # options that shape the numbers, those that are in use
     urgent: Sequence[Notice] = ()  # grave notices, to be read before the tables
     tables: Sequence[Table] = ()  # in their order
     notices: Sequence[Notice] = ()  # to be read behind them
@@ -70,9 +69,6 @@ def sections(subject: Subject, options: Options) -> list[Section]:
             printable(report.title),
             printable(report.over),
             _settings(report.settings),
-            chosen=_settings(
-                {name: value for name, value in report.settings.items() if value is not None and value is not False}
-            ),
             urgent=() if several else urgent,
             tables=[table.briefly for table in (report.tables[1:] if several else report.tables)],
             notices=[notice for notice in report.notices if not (notice.grave or notice.first)],
@@ -113,13 +109,12 @@ def details(subject: Subject) -> str:
 
 
 def _settings(settings: Mapping[str, object]) -> str:
-    texts = []
-    for name, value in settings.items():
-        if isinstance(value, bool):
-            texts.append(f"{name} {'yes' if value else 'no'}")
-        else:
-            texts.append(f"{name} {'none' if value is None else f'{value:g}' if isinstance(value, float) else value}")
-    return printable(", ".join(texts))
+    used = {name: value for name, value in settings.items() if value is not None and value is not False}
+    values = {
+        name: "yes" if value is True else f"{value:g}" if isinstance(value, float) else value
+        for name, value in used.items()
+    }
+    return printable(", ".join(f"{name} {value}" for name, value in values.items()))
 
 
 # --- findings ----------------------------------------------------------------------------------------------
@@ -141,15 +136,6 @@ def _findings(report: Report, options: Options) -> Section:
     """Return the summary, a table by rule, and a table of findings, at most a given number per rule."""
     if not report.findings:
         return Section(title=verdict(report), tables=listening(report, options), notices=silence(report))
-    worst: dict[str, Severity] = {}
-    for finding in report.findings:
-        before = worst.get(finding.code, finding.severity)
-        worst[finding.code] = min(before, finding.severity, key=lambda severity: severity.rank)
-    linked = {code: ((code in options.catalogue and options.catalogue[code].url) or "text", code) for code in worst}
-    rules = [
-        (Phrase((linked[code],)), name_of(code, options.catalogue), worst[code].value, count)
-        for code, count in report.by_rule().items()
-    ]
     shown, hidden = by_cause(report.findings, options.max_per_rule)
     places = []
     for group in shown:
@@ -158,15 +144,31 @@ def _findings(report: Report, options: Options) -> Section:
         mark = (("text", " "), ("code", "[*]")) if finding.fixable else ()
         hint = (("break", " "), ("text", f"Hint: {finding.hint}")) if finding.hint else ()
         text = ("text", message(finding)), *hint
-        places.append((Phrase(where), Phrase((linked[finding.code], *mark)), Phrase(text)))
-    contents = ("rules", "Rule Name Severity Findings", rules), ("findings", "Place Rule Message", places)
-    tables = [
-        Table(name, name, tuple(Column(head, head) for head in heads.split()), tuple(rows))
-        for name, heads, rows in contents
-    ]
+        places.append((Phrase(where), Phrase((_linked(finding.code, options), *mark)), Phrase(text)))
+    columns = tuple(Column(head, head) for head in ("Place", "Rule", "Message"))
+    tables = [rules_table(report, options), Table("findings", "findings", columns, tuple(places))]
     tables += listening(report, options)
     notices = [Notice("", more(code, count)) for code, count in hidden.items()] + silence(report)
     return Section(title=conclusion(report, options.catalogue), tables=tables, notices=notices)
+
+
+def rules_table(report: Report, options: Options) -> Table:
+    """Return how many findings each rule has."""
+    worst: dict[str, Severity] = {}
+    for finding in report.findings:
+        before = worst.get(finding.code, finding.severity)
+        worst[finding.code] = min(before, finding.severity, key=lambda severity: severity.rank)
+    rows = tuple(
+        (Phrase((_linked(code, options),)), name_of(code, options.catalogue), worst[code].value, count)
+        for code, count in report.by_rule().items()
+    )
+    columns = tuple(Column(head, head) for head in ("Rule", "Name", "Severity", "Findings"))
+    return Table("rules", "rules", columns, rows)
+
+
+def _linked(code: str, options: Options) -> tuple[str, str]:
+    url = options.catalogue[code].url if code in options.catalogue else None
+    return url or "text", code
 
 
 #: Outcomes of listening, the worst first.
@@ -321,14 +323,6 @@ def more(code: str, count: int) -> str:
     return f"… and {count:,} more {printable(code)}"
 
 
-def summary_line(report: Report, catalogue: Mapping[str, Rule]) -> str:
-    """Return the last line for programs: how much was found, in how many files, and what can be fixed."""
-    if not report.findings:
-        return verdict(report)
-    places = f" ({report.places:,} places)" if report.places > len(report.findings) else ""
-    return f"Found {', '.join(_counts(report))}{places} in {plural(report.files, 'file')}.{_fixable(report, catalogue)}"
-
-
 def verdict(report: Report) -> str:
     """Return in words, whether the data is in order, such as ``Not ready: 3 errors and 1 warning in 2 of 4 files``."""
     files = plural(report.files, "file")
@@ -352,7 +346,7 @@ def verdict(report: Report) -> str:
 
 
 def conclusion(report: Report, catalogue: Mapping[str, Rule]) -> str:
-    """Return the last line for people: the verdict, and what can be fixed."""
+    """Return the last line: the verdict, and what can be fixed."""
     return verdict(report) + (_fixable(report, catalogue) if report.findings else "")
 
 
@@ -372,20 +366,3 @@ def _fixable(report: Report, catalogue: Mapping[str, Rule]) -> str:
         text = f" {safe or unsafe:,} fixable with {'--fix' if safe else '--unsafe-fixes'}."
     packed = Counter(finding.packed for finding in fixable if finding.packed is not None)
     return text + "".join(f" {count:,} fixable once {then}: {why}." for (then, why), count in packed.items())
-
-
-def statistics_rows(report: Report, catalogue: Mapping[str, Rule]) -> list[tuple[str, str, str, str]]:
-    """Return by rule, most frequent first: count, code, fixable mark, and name with the places; padded into columns."""
-    places: Counter[str] = Counter()
-    for finding in report.findings:
-        places[finding.code] += finding.count
-    fixable = {finding.code for finding in report.findings if finding.fixable}
-    counts = sorted(report.by_rule().items(), key=lambda item: (-item[1], item[0]))
-    wide = max((len(f"{count:,}") for _, count in counts), default=0)
-    long = max((len(printable(code)) for code, _ in counts), default=0)
-    rows = []
-    for code, count in counts:
-        mark = fix_mark(code in fixable).ljust(len(fix_mark(bool(fixable))))
-        name = name_of(code, catalogue) + (f" ({places[code]:,} places)" if places[code] > count else "")
-        rows.append((f"{count:{wide},}", printable(code).ljust(long), mark, name))
-    return rows

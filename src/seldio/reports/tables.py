@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from seldio.errors import UsageError
@@ -28,7 +27,7 @@ class Interval(NamedTuple):
     @property
     def mark(self) -> str:
         """Return its mark in csv: ``unreliable``, ``weak``, or nothing."""
-        return next((mark for mark, kind in INTERVALS.items() if type(self) is kind), "")
+        return {UnreliableInterval: "unreliable", WeakInterval: "weak"}.get(type(self), "")
 
 
 class UnreliableInterval(Interval):
@@ -43,8 +42,6 @@ class WeakInterval(Interval):
     __slots__ = ()
 
 
-#: Intervals by their marks.
-INTERVALS: Mapping[str, type[Interval]] = {"": Interval, "unreliable": UnreliableInterval, "weak": WeakInterval}
 #: What follows the column of an interval's value, as ``NAME_low``.
 INTERVAL_PARTS = ("low", "high", "mark")
 
@@ -139,13 +136,13 @@ class Table(Displayed):
     def worst_first(self, place: int) -> Table:
         """Return the table by the column at *place*, the worst rows first; absent and undefined ones come last."""
         sign = -1 if self.columns[place].better == "lower" else 1
-        count = next((number for number, column in enumerate(self.columns) if column.name == "references"), place)
+        count = next((number for number, column in enumerate(self.columns) if column.name == "references"), None)
 
-        def key(row: tuple[Cell, ...]) -> tuple[bool, float]:
+        def key(row: tuple[Cell, ...]) -> float:
             cell = row[place]
             value = cell.value if isinstance(cell, Interval) else cell if isinstance(cell, int | float) else math.nan
-            absent = math.isnan(value) or (count != place and row[count] == 0)
-            return absent, 0.0 if math.isnan(value) else sign * value
+            absent = math.isnan(value) or (count not in (None, place) and row[count or 0] == 0)
+            return math.inf if absent else sign * value
 
         return dataclasses.replace(self, rows=tuple(sorted(self.rows, key=key)))
 
@@ -319,12 +316,8 @@ class ScoreReport(Displayed):
         return dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
 
 
-#: What rows are that can be sorted by a measure, as the first column of their table says.
-_SORTED = ("class", "clip", "room", "task", "group", "category")
-
-
-def measured(columns: Sequence[Column], name: str, option: str = "--sort") -> int:
-    """Return the place of the measure that an *option* names.
+def measured(columns: Sequence[Column], name: str) -> int:
+    """Return the place of the measure that ``--lead`` names.
 
     Raises:
         UsageError: there is no such measure.
@@ -333,23 +326,7 @@ def measured(columns: Sequence[Column], name: str, option: str = "--sort") -> in
         if name.casefold() in (column.name.casefold(), column.title.casefold()) and column.better:
             return place
     names = ", ".join(dict.fromkeys(column.name for column in columns if column.better))
-    raise UsageError(f"{option} {printable(name)}: choose from {names}")
-
-
-def worst_first(report: ScoreReport, measure: str) -> ScoreReport:
-    """Return *report* with the rows of tables by class, clip and the like from the worst to the best by a measure.
-
-    Raises:
-        UsageError: there is no such measure.
-    """
-    able = [table for table in report.tables if table.columns[0].name in _SORTED and table.name != "worst"]
-    # the worst clips, which are chosen by it already, may be the worst by any measure of the whole
-    measured([column for table in (report.tables[0], *able) for column in table.columns], measure)
-    by_id = {}
-    for table in able:
-        with suppress(UsageError):  # another table has it
-            by_id[id(table)] = table.worst_first(measured(table.columns, measure))
-    return dataclasses.replace(report, tables=tuple(by_id.get(id(table), table) for table in report.tables))
+    raise UsageError(f"--lead {printable(name)}: choose from {names}")
 
 
 #: The findings of a run, or the scores of systems.
@@ -370,8 +347,6 @@ class Options:
     color: bool = False  # whether text uses ANSI colours
     width: int = 100  # how many terminal cells a line of text may take
     wrap: bool = False  # whether long lines of findings are broken between words, as on a terminal
-    #: for a page, the command that writes the page of a clip into its folder, and whether that is there
-    clip_page: Callable[[str], tuple[str, bool]] | None = None
 
 
 def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Table:
@@ -387,50 +362,43 @@ def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Tab
     Raises:
         UsageError: no report has that table; the message lists what there is.
     """
-    if all(report.tables[0].name == name and report.tables[0].columns[0].name == "system" for report in reports):
-        name = None
-    chosen = [(report, table) for report in reports for table in report.tables if name in (None, table.name)]
-    if name is None:
-        chosen = [(report, report.tables[0]) for report in reports]
+    firsts = [report.tables[0] for report in reports]
+    overall = name is None or all(table.name == name and table.columns[0].name == "system" for table in firsts)
+    chosen = [(report, table) for report in reports for table in report.tables if table.name == name]
+    if overall:
+        chosen = list(zip(reports, firsts, strict=True))
     if not chosen:
         names = list(dict.fromkeys(table.name for report in reports for table in report.tables))
         raise UsageError(f"unknown table {name!r}; choose from {listed(names, 20)}")
     first = chosen[0][1]
     if len(reports) == 1:
         return first
-    columns: dict[tuple[str, str], Column] = {}
-    keys_of_tables = []  # all columns, before the first row
-    for report, table in chosen:
-        keys = []
-        for column in table.columns[1:]:
-            key = column.name, ""
-            same = columns.setdefault(key, column)
-            if (same.unit, same.better, same.meaning) != (column.unit, column.better, column.meaning):
-                key, title = (column.name, report.profile), f"{column.title} ({report.profile})"
-                called = f"{column.name}@{report.profile}"
-                columns.setdefault(key, dataclasses.replace(column, name=called, title=title))
-            keys.append(key)
-        keys_of_tables.append(keys)
-    rows: dict[str, tuple[Cell, ...]] = {}
-    shared: set[str] = set()
     mixed = len({report.profile for report, _ in chosen}) > 1
-    for (report, table), keys in zip(chosen, keys_of_tables, strict=True):
-        for number, row in enumerate(table.rows):
-            cells = dict(zip(keys, row[1:], strict=True))
-            ordered = tuple(cells.get(key) for key in columns)
-            system = report.system if number == 0 or name is not None else row[0]
-            head = (system, *((report.profile,) if mixed else ()), *((row[0],) if name is not None else ()))
-            text = repr((report.system if number == 0 or name is not None else "", head, ordered))
-            if number and name is None and text in rows:
-                shared.add(text)  # rows that several reports have, such as published ones, come once and last
-            rows.setdefault(text, (*head, *ordered))
-    profile = (Column("profile", "profile", meaning="the scoring profile"),) if mixed else ()
-    heads = [Column("system", "system"), *profile, *((first.columns[0],) if name is not None else ())]
-    heads += columns.values()
-    times: dict[str, int] = {}
-    for place, column in enumerate(heads):  # a number behind a name that stood before
-        times[column.name] = count = times.get(column.name, 0) + 1
-        if count > 1:
-            heads[place] = dataclasses.replace(column, name=f"{column.name}_{count}")
+    heads = [Column("system", "system"), *[Column("profile", "profile", meaning="the scoring profile")] * mixed]
+    heads += [] if overall else [first.columns[0]]
+    columns: dict[str, Column] = {}  # by a name that none of the heads has
+    names_of_tables = []  # of their columns in the order of the table, all of them known before the first row
+    for report, table in chosen:
+        own = {}
+        for column in table.columns[1:]:
+            label = f"{column.name}_2" if column.name in [head.name for head in heads] else column.name
+            same = columns.setdefault(label, dataclasses.replace(column, name=label))
+            if (same.unit, same.better, same.meaning) != (column.unit, column.better, column.meaning):
+                label, title = f"{label}@{report.profile}", f"{column.title} ({report.profile})"
+                columns.setdefault(label, dataclasses.replace(column, name=label, title=title))
+            own[label] = column
+        names_of_tables.append(own)
+    rows: dict[str, tuple[Cell, ...]] = {}
+    shared: set[str] = set()  # what several reports have, such as published scores, comes once and last
+    for (report, table), own in zip(chosen, names_of_tables, strict=True):
+        for number, (first_cell, *cells) in enumerate(table.rows):
+            further = overall and number > 0
+            system, named = first_cell if further else report.system, [] if overall else [first_cell]
+            head = (system, *[report.profile] * mixed, *named)
+            by_name = dict(zip(own, cells, strict=True))
+            row = (*head, *(by_name.get(label) for label in columns))
+            text = repr(row) if further else f"{report.system} {row!r}"
+            shared |= {text} if further and text in rows else set()
+            rows.setdefault(text, row)
     body = tuple(rows[text] for text in sorted(rows, key=shared.__contains__))
-    return Table(first.name, f"{first.title}, systems side by side", tuple(heads), body)
+    return Table(first.name, f"{first.title}, systems side by side", (*heads, *columns.values()), body)

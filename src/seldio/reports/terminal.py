@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TextIO
 
 from rich import box
 from rich.cells import cell_len
@@ -32,10 +30,10 @@ from seldio.reports.sections import (
     name_of,
     others,
     place,
+    rules_table,
     sections,
     silence,
     spread,
-    statistics_rows,
     verdict,
 )
 from seldio.reports.tables import (
@@ -60,14 +58,6 @@ _MANY, _REPEATED = 6, 1.5
 _VAST = 100_000
 #: Cells between columns of scores, and the fewest that names of rows have.
 _GAP, _LEAST_NAME = 2, 8
-
-
-def screen(stream: TextIO) -> tuple[bool, int, bool]:
-    """Return whether to use colours on a terminal, its width in cells, and whether it is one; honours ``NO_COLOR``."""
-    console = Console(file=stream)
-    if not console.is_terminal:
-        return False, console.width if os.environ.get("COLUMNS", "").isdigit() else DEFAULT_WIDTH, False
-    return not (console.no_color or console.is_dumb_terminal), console.width, True
 
 
 def text(subject: Subject, options: Options) -> Iterator[str]:
@@ -112,12 +102,7 @@ def _findings(report: Report, options: Options) -> Iterator[RenderableType]:
         if hidden:
             yield Text()
     if options.statistics and report.findings:
-        block = Text()
-        for count_text, code, mark, name in statistics_rows(report, options.catalogue):
-            row = Text.assemble(f"{count_text}  ", (code, "bold"), (mark, "green"), f"  {name}")
-            row.rstrip()
-            block.append_text(row).append("\n")
-        yield block
+        yield from _table(rules_table(report, options), options.width)
     for table in listening(report, options):
         yield from _table(table, options.width)
     if notes := silence(report):
@@ -241,8 +226,8 @@ def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
         if section.over is not None:
             yield Text.assemble((section.headline, "bold"), f": {section.title}")
             yield Text(f"over {section.over}")
-            if settings := section.settings if everything else section.chosen:
-                yield Text(settings, "dim")
+            if section.settings:
+                yield Text(section.settings, "dim")
             if everything and section.signature:
                 yield Text(section.signature, "dim", overflow="fold")
             yield Text()

@@ -141,12 +141,11 @@ def view(
         media: MediaUse = "link" if link_media else "none" if no_media else "embed"
         shown = media_of(found_media, media, folder, named=(audio is not None, video is not None))
         sound = check_sound(reference.reading, found_media, deep)
-    predicted = side(prediction_of(predictions, stem), predictions_format) if predictions is not None else None
-    notes = (
-        shown.notes if predicted is None else (*of_another_clip(predicted, stem, named=clip is not None), *shown.notes)
-    )
+    sides, notes = {"labels": reference}, shown.notes
+    if predictions is not None:
+        sides["predictions"] = predicted = side(prediction_of(predictions, stem), predictions_format)
+        notes = (*of_another_clip(predicted, stem, named=clip is not None), *notes)
     items, remark = questions_of(questions, stem) if questions is not None else ([], "")
-    sides = {"labels": reference} if predicted is None else {"labels": reference, "predictions": predicted}
     findings = [{**finding, "side": "sound"} for finding in sound.findings]
     findings += [{**finding, "side": name} for name, labels in sides.items() for finding in labels.findings]
     record = {  # what the page's script reads
@@ -168,15 +167,22 @@ def view(
         "asked": questions is not None,
     }
     where = "-" if stream is not None else place if place is not None else f"{file_stem(stem)}.html"
-    asked, size = len(items) if questions is not None else None, shown.size
-    guessed = None if predicted is None else len(predicted.events)
-    content = document(record, shown)
-    page = Page(content, stem, len(reference.events), guessed, asked, len(findings), notes, size, where)
+    page = Page(
+        document(record, shown),
+        stem,
+        len(reference.events),
+        len(sides["predictions"].events) if "predictions" in sides else None,
+        len(items) if questions is not None else None,
+        len(findings),
+        notes,
+        shown.size,
+        where,
+    )
     if stream is not None:
         stream.write(page.html)
         return page
-    named = (source, audio, video, predictions, questions)
-    if os.path.realpath(where) in {os.path.realpath(path) for path in named if path is not None}:
+    inputs = (source, audio, video, predictions, questions)
+    if os.path.realpath(where) in {os.path.realpath(path) for path in inputs if path is not None}:
         raise UsageError(f"{where} would be overwritten by the page: choose another file with -o")
     write_bytes(where, page.html, None if place is not None else ".")
     return page
@@ -559,9 +565,8 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
     from seldio.rules.deep import check_clip
 
     findings: list[Finding] = []
-    recordings: list[tuple[Entry, Format | None]] = [
-        (media.played, media.array if media.array in ("foa", "mic") else None)
-    ]
+    array = media.array if media.array in ("foa", "mic") else None
+    recordings: list[tuple[Entry, Format | None]] = [(media.played, array)]
     recordings += [(media.sibling, "mic")] if media.sibling is not None else []
     names = " and ".join(dict.fromkeys(_name(entry) for entry, _ in recordings))
     heard = check_clip(reading, recordings, findings.append)
@@ -579,20 +584,14 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
         if recording.median is None or recording.share is None:
             sentences.append(f"In {name}, {recording.why or 'nothing was heard'}.")
             continue
-        means = ((angle, getattr(recording, angle)) for angle in ("azimuth", "elevation"))
-        biases = [
-            f"{angle} {mean.value:+.1f}° [{mean.low:.1f}, {mean.high:.1f}]" for angle, mean in means if mean is not None
-        ]
-        bias = f"; mean difference (audio minus labels): {', '.join(biases)}" if biases else ""
         sentences.append(
             f"{name}: {plural(recording.events, 'event')} heard alone at {plural(recording.places, 'place')} "
             f"({recording.seconds:g} s), {recording.median:.1f}° off in the median, {100 * recording.share:.0f} % of "
-            f"the time within 30°{bias}{f'; {recording.why}' if recording.why else ''}."
+            f"the time within 30°{f'; {recording.why}' if recording.why else ''}."
         )
-    azimuth, elevation = geometry.to_polar(*heard.frames.direction.T)
-    direct = (heard.frames.weight > _DIRECT).tolist()
+    direct = heard.frames.weight > _DIRECT
     shown: dict[str, Any] = {"hop": heard.hop}
-    for short, angles in (("a", azimuth), ("e", elevation)):
+    for short, angles in zip("ae", geometry.to_polar(*heard.frames.direction.T), strict=True):
         shown[short] = [round(angle) if sure else None for angle, sure in zip(angles.tolist(), direct, strict=True)]
     return SoundCheck(" ".join(sentences), findings_of(findings, reading), shown)
 
@@ -608,11 +607,7 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
     rows = [row for reading in readings for row in reading.rows if isinstance(row, Item)]
     if not rows:
         raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info shows what it contains")
-    about = []
-    for row in rows:
-        origin = _extra(row, "cut_from", "audio")
-        if stem in map(plain_stem, [*row.audio, *([origin] if isinstance(origin, str) else [])]):
-            about.append(row)
+    about = [row for row in rows if stem in map(plain_stem, [*row.audio, str(_extra(row, "cut_from", "audio"))])]
     notes = []
     if not about:
         notes.append(f"None of the {plural(len(rows), 'question')} in the file is about {printable(stem)}.")
@@ -644,10 +639,9 @@ def _record(item: Item) -> dict[str, Any]:
     start, meta = _bound(item, "start"), item.answer_meta
     # the moments to jump to: events that prove the answer, or else its times
     times: list[tuple[str, float | None, float | None]] = []
-    for proof in item.events or ():
-        if proof.onset is not None:
-            where = f" at {proof.azimuth:g}°" if proof.azimuth is not None else ""
-            times.append((f"{printable(proof.class_name)}{where}", proof.onset, proof.offset))
+    for proof in (proof for proof in item.events or () if proof.onset is not None):
+        where = f" at {proof.azimuth:g}°" if proof.azimuth is not None else ""
+        times.append((f"{printable(proof.class_name)}{where}", proof.onset, proof.offset))
     if not times and meta is not None:
         times += [("the answer", meta.time_span[0], meta.time_span[1])] if meta.time_span is not None else []
         times += [("the answer", meta.onset_time, None)] if meta.onset_time is not None else []

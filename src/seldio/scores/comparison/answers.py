@@ -90,7 +90,7 @@ def compare_answers(
         whole.p,
         units,
         first.about,
-        measured(first.columns, lead or first.columns[0].name, "--lead"),
+        measured(first.columns, lead or first.columns[0].name),
         means[0].support,
         means[0].support < ENOUGH,
         against,

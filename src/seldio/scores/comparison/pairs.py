@@ -334,7 +334,7 @@ def compare_clips(
         alike.append(Notice("same-rooms", f"{text}--intervals over=rooms gives those about other rooms"))
     report = first.report("")
     columns = report.tables[0].columns[1:]
-    deciding = measured(columns, lead or report.lead, "--lead")
+    deciding = measured(columns, lead or report.lead)
     values = np.array([score.scores(np.ones((1, len(clips))))[0] for score in scores])
     whole = tested(scores, values, draw, unit_of)
     contest = Contest(

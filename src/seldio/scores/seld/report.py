@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seldio.check.labels import Faults
-from seldio.errors import UsageError
 from seldio.reports.tables import (
     Cell,
     Column,
@@ -203,22 +201,17 @@ def _clip_rows(score: SeldScore) -> tuple[tuple[Cell, ...], ...]:
 _WORST = 3
 
 
-def worst_clips(
-    case: SeldCase, measure: str | None, reference: str, predictions: str, formats: Mapping[str, str | None]
-) -> Table:
-    """Return the worst clips by a measure, with the command that shows each where both sides are files.
+def worst_clips(case: SeldCase, reference: str, predictions: str, formats: Mapping[str, str | None]) -> Table:
+    """Return the worst clips by the measure that decides, with the command that shows each where both sides are files.
 
     Args:
         case: the score.
-        measure: by which they are the worst; by default that of the profile which decides.
         reference: the path of the labels.
         predictions: that of the predictions.
         formats: options of ``seldio view`` that name the formats, where these were named.
     """
     every = (Column("clip", "clip"), REFERENCES, *case.profile.columns)
     lead = measured(every, case.profile.lead)
-    with suppress(UsageError):  # what another table has alone sorts that one
-        lead = measured(every, measure or case.profile.lead)
     table = Table("worst", f"worst clips by {every[lead].title}", every, _clip_rows(case.score)).worst_first(lead)
     columns: tuple[Column, ...] = (every[0], every[lead])
     rows: tuple[tuple[Cell, ...], ...] = tuple((row[0], row[lead]) for row in table.rows[:_WORST])

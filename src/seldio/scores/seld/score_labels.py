@@ -85,7 +85,6 @@ def score_labels(
     *,
     format: str | None = None,
     reference_format: str | None = None,
-    sort: str | None = None,
 ) -> ScoreReport:
     """Score the outputs of a system against labels, files, folders or archives; see :func:`seldio.score`.
 
@@ -99,7 +98,7 @@ def score_labels(
         case = scored_case(predictions, labels, options, format)
     report = case.report(path_of(predictions))
     formats = {"format": reference_format, "predictions_format": format}
-    worst = worst_clips(case, sort, path_of(reference), path_of(predictions), formats)
+    worst = worst_clips(case, path_of(reference), path_of(predictions), formats)
     report = dataclasses.replace(report, tables=(*report.tables, worst))
     if not options.baselines:
         return report
