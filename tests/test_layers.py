@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
+    ("errors", "findings", "plugins", "reader_rules", "renamed", "text", "progress"),
     ("benchmarks", "files", "geometry", "clock", "vocabularies", "changes"),
     ("schema", "media", "parallel", "reports"),
     ("formats",),

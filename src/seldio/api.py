@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import os
 import re
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, ParamSpec, TypeVar, cast
 
 from seldio.errors import UsageError
 from seldio.findings import Finding, Report, Severity, Sink, raise_errors
@@ -39,9 +40,27 @@ __all__ = [
     "validate", "verify", "write",
 ]  # fmt: skip
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Path = str | os.PathLike[str]
 #: The default of options that map names to values: no values.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def _accepting_old_names(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function take the keywords of before 0.3 as well."""
+    names = inspect.signature(function).parameters.keys()
+
+    @functools.wraps(function)
+    def accepting(*args: P.args, **options: P.kwargs) -> R:
+        if options.keys() <= names:
+            return function(*args, **options)
+        from seldio.renamed import renewed
+
+        present: dict[str, Any] = renewed(function.__name__, options)[0]
+        return function(*args, **present)
+
+    return accepting
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -371,6 +390,7 @@ def _settings(
 # --- conversion -------------------------------------------------------------------------------------
 
 
+@_accepting_old_names
 def convert(
     path: Any,
     out: Path | BinaryIO,
@@ -475,6 +495,7 @@ def _names(names: str | Iterable[str]) -> list[str]:
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
+@_accepting_old_names
 def score(
     predictions: Any,
     reference: Any = None,
@@ -667,6 +688,7 @@ def _record(kind: Any, options: Mapping[str, Any], tables: Mapping[str, bool] = 
     return kind(**{name: on for name, on in tables.items() if name in fields} | chosen | others)
 
 
+@_accepting_old_names
 def compare(
     systems: Any,
     reference: Any = None,

@@ -7,7 +7,6 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import takewhile
 from typing import Any
 
 import typer
@@ -16,6 +15,7 @@ from typer.core import TyperCommand
 from seldio.cli.completion import COMPLETIONS, completing, untitled
 from seldio.cli.guard import guarded
 from seldio.errors import PYTHON_NAMES, ExitCode, UsageError
+from seldio.renamed import RENAMED_OPTIONS, renewed
 from seldio.text import printable
 
 #: Help of options that belong to the command line alone.
@@ -26,24 +26,6 @@ _HELP = {
     "details": "report: print every table and notice, and the meaning of the columns.",
     "table": "report: only this table, such as overall; not with json.",
     "workers": "number of processes, or ray: the Ray cluster at RAY_ADDRESS. Results do not depend on it.",
-}
-#: By command, what its options of before 0.3 are now.
-_LIMITS = {
-    "--angle": "--threshold angle=NUMBER", "--distance": "--threshold distance=NUMBER",
-    "--relative": "--threshold relative=NUMBER", "--jackknife": "--intervals jackknife",
-    "--bootstrap": "--intervals bootstrap", "--resamples": "--intervals bootstrap=N",
-    "--over": "--intervals over=clips", "--seed": "--intervals seed=N",
-}  # fmt: skip
-_JUDGE = ("cache", "concurrency", "timeout", "retries", "max-tokens", "temperature", "prompt", "again", "json")
-_RENAMED = {
-    "compare": _LIMITS,
-    "score": {
-        **_LIMITS,
-        **{f"--judge-{name}": f"--judge-set {name.replace('-', '_')}=VALUE" for name in _JUDGE},
-        "--by-clip": "--table clips",
-        "--errors": "--table errors",
-    },
-    "convert": {"--balance": "--total balanced", "--split": "--fill split=NAME", "--language": "--fill language=CODE"},
 }
 #: The first word of a help text that names its section.
 _SECTIONS = {
@@ -91,8 +73,19 @@ def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Cal
         both = given | of_body
         parameters = [_parameter(both[name], helps[name], value) for name, value in arguments.items()]
         parameters += [_parameter(both[name], helps.get(name, "")) for name in both if name not in arguments]
+        # the options by their names of before 0.3, which no help shows
+        for name, old in RENAMED_OPTIONS.get(body.__name__, {}).items():
+            annotation = "str" if old.unset is None else "bool"
+            parameter = inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=old.unset, annotation=annotation
+            )
+            parameters.append(_parameter(parameter, "", hidden=True))
 
         def run(**values: Any) -> ExitCode:
+            if body.__name__ in RENAMED_OPTIONS:
+                values, notes = renewed(body.__name__, values)
+                for note in notes:
+                    typer.echo(f"seldio: {note}", err=True)
             values = {name: _named(name, value, both[name]) for name, value in values.items()}
             mine = {name: values[name] for name in of_body}
             return body({name: values[name] for name in given}, **mine) if function is not None else body(**mine)
@@ -116,7 +109,9 @@ def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     return about.strip(), {name: " ".join(entry.split()).split(" In Python")[0] for name, entry in entries}
 
 
-def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = None) -> inspect.Parameter:
+def _parameter(
+    parameter: inspect.Parameter, text: str, argument: str | None = None, *, hidden: bool = False
+) -> inspect.Parameter:
     """Return a parameter as typer takes it: an argument of that name in the help, or an option."""
     name, annotation, default = parameter.name, str(parameter.annotation), parameter.default
     if isinstance(default, typer.models.OptionInfo):
@@ -134,6 +129,7 @@ def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = N
         "help": text[:1].upper() + text[1:],
         "rich_help_panel": section,
         "autocompletion": COMPLETIONS.get(name),
+        "hidden": hidden,
     }
     default = ... if default is parameter.empty else "" if default == () else default
     if argument is not None:
@@ -236,12 +232,7 @@ class Command(Unconverted, TyperCommand):
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse options; refuse one that has another name now, and one of a single value that is given twice."""
-        renamed = _RENAMED.get(str(self.name), {})
-        words = [word.partition("=")[0] for word in takewhile("--".__ne__, args)]
-        old = next((word for word in words if word in renamed), None)
-        if old is not None:
-            ctx.fail(f"{old} is {renamed[old]} now")
+        """Parse options; refuse one of a single value that is given twice."""
         if not ctx.resilient_parsing:
             parser = self.make_parser(ctx)
             options = [parameter for parameter in self.get_params(ctx) if parameter.param_type_name == "option"]
