@@ -21,8 +21,7 @@ from seldio.files.entries import packed
 from seldio.formats.label_csv import Dialect
 from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
-from seldio.schema.arrays import pc
-from seldio.schema.clips import RECORDINGS, ClipTable
+from seldio.schema.clips import RECORDINGS, Clip
 from seldio.schema.events import origin_of
 from seldio.text import meant, plural, printable
 from seldio.vocabularies import vocabulary
@@ -457,11 +456,13 @@ def clip_sources(
         hint = "; use items=True for the questions" if dataset.items else ""
         raise UsageError(f"there are no clips to make windows from{hint}")
     rows = dataset.rows
-    names = rows.column("name").to_pylist()
+    names, files = list(rows), dataset.index.entries
     arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
-    columns = (pc.coalesce(*(rows.table[field] for field in fields)) for fields in (*arrays, ("video",)))
-    files = dataset.index.entries
-    *recordings, videos = [[files.get(path) for path in column.to_pylist()] for column in columns]
+    media = [{field: files.get(path) for field, path in clip.files.items()} for clip in rows.values()]
+    *recordings, videos = (
+        [next((entries[field] for field in fields if field in entries), None) for entries in media]
+        for fields in (*arrays, ("video",))
+    )
     labelled = set(dataset.events) if target is not None else set(names)
     for number, name in enumerate(names):
         missing = [
@@ -483,7 +484,7 @@ def clip_sources(
 
 
 def _lengths(
-    rows: ClipTable,
+    rows: Mapping[str, Clip],
     arrays: Sequence[str | None],
     recordings: Sequence[Sequence[Entry | None]],
     rate: int | None,
@@ -494,8 +495,8 @@ def _lengths(
     Refuse sound that cannot be given as *dtype*, FOA and MIC without four channels, and recordings of a clip with
     different lengths.
     """
-    names = rows.column("name").to_pylist()
-    spatial = {path: field.upper() for field in ("foa", "mic") for path in rows.table[field].to_pylist()}
+    names = list(rows)
+    spatial = {getattr(clip, field): field.upper() for field in ("foa", "mic") for clip in rows.values()}
     lengths_by_array: list[Ints] = []
     for array, entries in zip(arrays, recordings, strict=True):
         files = [entry for entry in entries if entry is not None]
