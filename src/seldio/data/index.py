@@ -71,11 +71,6 @@ class ClipMedia:
         """Return the first recording of *arrays* that there is, as a file; None without."""
         return next((self.files[name] for name in arrays if name in self.files), None)
 
-    def recording(self, array: str | None = None) -> Recording | None:
-        """Return the recording of *array* (``foa``, ``mic``, ``stereo``, ``audio``), or the first; None without."""
-        kind = next((kind for kind in ((array,) if array else RECORDINGS) if kind in self.files), None)
-        return self._recording(kind) if kind is not None else None
-
     @property
     def foa(self) -> Recording:
         """First-order Ambisonics; as :attr:`mic`, :attr:`stereo` and :attr:`video` a UsageError without that file."""

@@ -240,8 +240,8 @@ class Windows(Sequence[Element]):
         if (film := sources.videos[clip]) is not None:
             from seldio.media.video import NotVideo
 
+            video = self._video(film)  # whose errors name the file
             with _naming(film, NotVideo, "video"):
-                video = self._video(film)
                 window["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return window
 
@@ -546,9 +546,7 @@ def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> in
     """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
     if film is not None:
-        from seldio.media.video import NotVideo
-
-        with _naming(film, NotVideo, "video"), _video(film) as video:
+        with _video(film) as video:
             return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(
