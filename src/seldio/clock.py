@@ -1,4 +1,4 @@
-"""Time: label frames, seconds, samples and video frames, in exact rationals.
+"""Time: label frames, seconds and video frames, in exact rationals.
 
 A label frame covers the time from ``k * hop`` up to ``(k + 1) * hop``; sample and video frame numbers count from
 0 at time 0. Nothing is rounded unless a whole number is asked for, and then the docstring says how.
@@ -56,27 +56,7 @@ def frames_between(start: float, end: float, hop: Fraction = HOP) -> range:
     return range(first, max(first + 1, last))
 
 
-def label_frame(time: Fraction, hop: Fraction = HOP) -> int:
-    """Return the label frame that *time* (seconds) lies in; one that begins just then."""
-    return math.floor(time / hop)
-
-
-def sample(label_frame: int, rate: int | Fraction, hop: Fraction = HOP) -> Fraction:
-    """Return the sample at which a label frame begins; not always a whole number (1102.5 at 11,025 Hz)."""
-    return seconds(label_frame, hop) * rate
-
-
 # --- video ---------------------------------------------------------------------------------------------
-
-
-def video_time(frame: int, rate: Fraction = NTSC, start: Fraction = Fraction(0)) -> Fraction:
-    """Return when a video frame is shown, in seconds, by its number: ``start + frame / rate``."""
-    return start + frame / Fraction(rate)
-
-
-def nearest_video_frame(time: Fraction, rate: Fraction = NTSC) -> int:
-    """Return the video frame nearest to *time* (seconds); of two equally near the earlier; never below 0."""
-    return max(0, math.ceil(time * rate - _HALF))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +80,7 @@ class Convention:
             return self.counted(label_frame, rate, hop)
         if self.by == "shown":
             return max(0, math.ceil(centre(label_frame, hop) * rate) - 1)
-        return nearest_video_frame(self.moment(label_frame, hop), rate)
+        return max(0, math.ceil(self.moment(label_frame, hop) * rate - _HALF))  # of two equally near the earlier
 
     def moment(self, label_frame: int, hop: Fraction = HOP) -> Fraction:
         """Return the time (seconds) at which the picture ought to be taken."""
@@ -182,4 +162,4 @@ def video_frame(label_frame: int, convention: str = "centre", rate: Fraction = N
 def video_error(label_frame: int, convention: str, rate: Fraction = NTSC, hop: Fraction = HOP) -> Fraction:
     """Return seconds by which the picture of a label frame comes from later (above 0) than the convention means."""
     chosen = named(convention)
-    return video_time(chosen.number(label_frame, Fraction(rate), hop), rate) - chosen.moment(label_frame, hop)
+    return chosen.number(label_frame, Fraction(rate), hop) / Fraction(rate) - chosen.moment(label_frame, hop)

@@ -94,7 +94,7 @@ def record(
     dry = np.zeros(frames, np.float32)
     active = np.zeros(frames, bool)
     for number, track in enumerate(tracks):
-        start, end = (round(clock.sample(frame, rate)) for frame in (track.first, track.end))
+        start, end = (round(clock.seconds(frame) * rate) for frame in (track.first, track.end))
         active[start:end] = True
         wave = sound(track.class_id, end - start, rate, np.random.default_rng((seed, 1, number)))
         placed(dry, [(start, wave)])
