@@ -81,13 +81,9 @@ def speaking() -> Iterator[None]:
 @contextmanager
 def opened(open_file: Callable[[], BinaryIO]) -> Iterator[VideoStream]:
     """Open the main video stream of the container in a file, which nothing has been decoded of."""
-
-    def stay_closed(url: str, *_: Any) -> Any:
-        raise OSError(f"{url} stays closed")
-
     with open_file() as file:
         try:
-            container = av.open(file, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=stay_closed, **_TAGS)
+            container = av.open(file, options=dict(_OPTIONS), buffer_size=_BUFFER, **_TAGS)
         except FAILURES as error:
             file.seek(0)
             start = file.read(512)
