@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from seldio import clock, geometry
 from seldio.changes import BETWEEN_VERSIONS, Change, raised, scaled, turned
-from seldio.check.labels import Faults
 from seldio.conversion.frames import are_events, class_keys, frames_of, has, rescaled
 from seldio.errors import DataError
 from seldio.files import Source
@@ -35,7 +34,7 @@ from seldio.schema.arrays import pc, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import rank_in_frame, runs
 from seldio.scores.seld.counting import solved
-from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, shared_parts
+from seldio.scores.seld.join import SideLabels, labels_of, rows_of, shared_parts
 from seldio.text import listed, printable
 from seldio.vocabularies import vocabulary
 
@@ -454,17 +453,12 @@ class ChangedClip:
         return self.same + sum("dropped" not in event.happened for event in self.events)
 
 
-def compared_part(
-    part: SharedPart, layouts: Sequence[LabelFormat], columns: Sequence[str]
-) -> tuple[list[ChangedClip], Faults, Faults]:
-    """Return the changed clips of *part*, and the errors in both versions, which have these *layouts*.
-
-    Raises:
-        InvalidData: something in a file cannot be read.
-    """
-    (before, amiss), (after, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
-    tables, hop = _alike((before, after), [layout.hop for layout in layouts])
-    index = {clip: number for number, clip in enumerate(part.clips)}
+def compared_clips(
+    clips: Sequence[str], tables: Sequence[pa.Table | None], layouts: Sequence[LabelFormat], columns: Sequence[str]
+) -> list[ChangedClip]:
+    """Return those of *clips* that changed; *tables* have their rows in both versions, which have these *layouts*."""
+    tables, hop = _alike(tables, [layout.hop for layout in layouts])
+    index = {clip: number for number, clip in enumerate(clips)}
     numbers = defaultdict[Any, int](itertools.count().__next__)
     sides = [
         version_rows(table, index, layout.vocabulary, numbers, columns)
@@ -483,7 +477,7 @@ def compared_part(
         events, count = changed_events(old, new, hop == Fraction(1, MICRO), list(numbers), float(hop))
         if explanations or events:  # else only the rounding differs
             changed.append(ChangedClip(clip, tuple(explanations), tuple(events), count))
-    return changed, amiss, wrong
+    return changed
 
 
 def _alike(tables: Sequence[pa.Table | None], hops: Sequence[Fraction]) -> tuple[list[pa.Table | None], Fraction]:
@@ -521,17 +515,17 @@ def changed_clips(old: SideLabels, new: SideLabels, force: bool) -> list[Changed
     """Return the clips that both versions have and that differ.
 
     Raises:
-        InvalidData: a version has errors, and they are not forced.
+        InvalidData: something in a file cannot be read, or a version has errors, and they are not forced.
     """
     compared = fields_of(old.fields) & fields_of(new.fields)
     columns = [name for name in ("source", *FIELDS) if name in compared]
     parts = shared_parts(old, new, sorted(old.clips.keys() & new.clips.keys()))
     changed: list[ChangedClip] = []
-    faults = Faults(), Faults()
+    faults, new_faults = old.faults, new.faults
     for part in tracked(parts, "comparing"):
-        clips, amiss, wrong = compared_part(part, (old.layout, new.layout), columns)
-        changed += clips
-        faults = faults[0] + amiss, faults[1] + wrong
-    for side, errors in zip((old, new), faults, strict=True):
-        (side.faults + errors).settle(force)
+        (before, amiss), (after, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
+        faults, new_faults = faults + amiss, new_faults + wrong
+        changed += compared_clips(part.clips, (before, after), (old.layout, new.layout), columns)
+    faults.settle(force)
+    new_faults.settle(force)
     return changed
