@@ -43,26 +43,12 @@ def test_known_directions(azimuth: float, elevation: float, x: float, y: float, 
         assert pytest.approx((0 if abs(elevation) == 90 else azimuth, elevation), abs=1e-12) == polar
 
 
-@given(azimuths, st.floats(-89.9, 89.9))
-def test_polar_and_back(azimuth: float, elevation: float) -> None:
-    again = geometry.to_polar(*geometry.to_cartesian(azimuth, elevation))
-    assert pytest.approx(0, abs=1e-6) == geometry.great_circle(azimuth, elevation, *again)
-
-
 @pytest.mark.parametrize(
     ("azimuth", "expected"),
     [(180, 180), (-180, -180), (181, -179), (-181, 179), (360, 0), (540, -180), (-540, -180), (720.5, 0.5), (359, -1)],
 )
 def test_wrap(azimuth: float, expected: float) -> None:
     assert expected == geometry.wrap(azimuth)
-
-
-@given(st.floats(-1e6, 1e6))
-def test_wrapped_azimuths_are_in_range_and_stay(azimuth: float) -> None:
-    wrapped = geometry.wrap(azimuth)
-    assert -180 <= wrapped <= 180
-    assert wrapped == geometry.wrap(wrapped)
-    assert pytest.approx(0, abs=1e-6) == (azimuth - wrapped + 180) % 360 - 180
 
 
 @given(azimuths)
@@ -92,14 +78,6 @@ def test_great_circle_of_tiny_angles_does_not_vanish() -> None:
 def test_pixels(x: float, y: float, azimuth: float, elevation: float) -> None:
     assert (azimuth, elevation) == geometry.from_pixels(x, y)
     assert (x, y) == geometry.to_pixels(azimuth, elevation)
-
-
-@given(azimuths, elevations)
-def test_pixels_and_back(azimuth: float, elevation: float) -> None:
-    x, y = geometry.to_pixels(azimuth, elevation)
-    assert 0 <= x < 360
-    assert 0 <= y <= 179
-    assert pytest.approx(0, abs=1e-6) == geometry.great_circle(azimuth, elevation, *geometry.from_pixels(x, y))
 
 
 def test_columns_beyond_the_picture_wrap_around_it() -> None:
@@ -283,38 +261,6 @@ def errors(name: str, last: int) -> list[float]:
     return [float(video_error(frame, name)) * 1000 for frame in range(last)]
 
 
-@given(frame=FRAMES, hop=HOPS, part=st.fractions(0, 1).filter(lambda part: part < 1))
-def test_a_label_frame_holds_its_times(frame: int, hop: Fraction, part: Fraction) -> None:
-    assert clock.label_frame((frame + part) * hop, hop) == frame
-    assert clock.centre(frame, hop) - clock.seconds(frame, hop) == hop / 2
-    assert clock.onset(frame, hop) == float(clock.seconds(frame, hop)) == float(frame * hop)
-    assert clock.offset(frame, hop) == clock.onset(frame + 1, hop)
-
-
-@given(frame=FRAMES, rate=st.sampled_from([16_000, 24_000, 44_100, 48_000, 11_025]), hop=HOPS)
-def test_samples_and_label_frames_are_inverse(frame: int, rate: int, hop: Fraction) -> None:
-    first = clock.sample(frame, rate, hop)
-    before = -(-first.numerator // first.denominator) - 1
-
-    assert clock.label_frame(first / rate, hop) == frame
-    assert clock.label_frame(Fraction(before) / rate, hop) == frame - 1
-    assert first / rate == clock.seconds(frame, hop)
-
-
-@given(frame=FRAMES, rate=RATES)
-def test_times_and_numbers_of_video_frames_are_inverse(frame: int, rate: Fraction) -> None:
-    assert clock.nearest_video_frame(clock.video_time(frame, rate), rate) == frame
-
-
-@given(time=st.fractions(0, 10_000), rate=RATES)
-def test_the_nearest_video_frame_is_nearest(time: Fraction, rate: Fraction) -> None:
-    frame = clock.nearest_video_frame(time, rate)
-    here, before, behind = (abs(clock.video_time(n, rate) - time) for n in (frame, frame - 1, frame + 1))
-
-    assert here <= behind
-    assert here < before or frame == 0
-
-
 @given(frame=FRAMES, rate=RATES, name=st.sampled_from(sorted(CONVENTIONS)))
 def test_later_label_frames_have_later_pictures(frame: int, rate: Fraction, name: str) -> None:
     assert 0 <= video_frame(frame, name, rate) <= video_frame(frame + 1, name, rate)
@@ -328,7 +274,7 @@ def test_the_default_errs_by_half_a_picture_at_most(frame: int, rate: Fraction, 
 
 @given(frame=st.integers(0, 10**6))
 def test_the_picture_of_the_centre_is_shown_in_its_label_frame(frame: int) -> None:
-    assert clock.label_frame(clock.video_time(video_frame(frame))) == frame
+    assert video_frame(frame) / NTSC // clock.HOP == frame
 
 
 def test_an_unknown_convention_is_usage() -> None:

@@ -133,7 +133,7 @@ def test_the_video_shows_each_label_frame_where_its_label_says(tmp_path: Path) -
         ]
         wanted = table["frame"].to_pylist()
         seen = [blob(picture, 1) for _, picture in video.frames_at(wanted)]
-        times = np.array([float(clock.video_time(number)) for number in video.numbers(wanted).tolist()])
+        times = np.array([float(number / clock.NTSC) for number in video.numbers(wanted).tolist()])
     azimuth, elevation = table["azimuth"].to_numpy(), table["elevation"].to_numpy()
     places = np.array([one[:2] for one in seen]).T
     wrong = geometry.great_circle(places[0], places[1], azimuth, elevation)

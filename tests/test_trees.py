@@ -19,7 +19,7 @@ from seldio.findings import Finding, Severity
 from seldio.formats.datasets import DATASETS, clip_range, dataset, expected_clips
 from seldio.rules.collection import Collection
 from seldio.rules.layout import LAYOUT_RULES
-from seldio.schema.clips import Clip, ClipTable
+from seldio.schema.clips import Clip, clip_table
 from seldio.text import printable
 
 SUFFIX = {"foa": "wav", "mic": "wav", "stereo": "wav", "metadata": "csv", "video": "mp4"}
@@ -350,7 +350,7 @@ def test_no_file_is_lost_and_nothing_raises(names: list[str], root: str) -> None
     tree = read_tree(names, root)
     assert sorted(paths(tree)) == sorted({name for name in names if is_clip_file(name)})
     assert [place.name for place in tree.places] == sorted(set(names))
-    rows = ClipTable.of({str(number): clip for number, clip in enumerate(tree.clips)}).table.drop_columns(["name"])
+    rows = clip_table(tree.clips)
     assert tuple(map(Clip.model_validate, rows.to_pylist())) == tree.clips
     assert tree.row in DATASETS
     for found in findings(names, names[:2], root):

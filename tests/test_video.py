@@ -240,7 +240,7 @@ def test_the_second_barrier_holds_alone(kind: str, tmp_path: Path, monkeypatch: 
     """Were such a container let through, the files that it names would stay closed all the same."""
     named = tmp_path / "named.mp4"
     named.write_bytes(made("mp4"))
-    options = {key: value for key, value in videos._OPTIONS.items() if key != "format_whitelist"}
+    options = {"protocol_whitelist": videos._OPTIONS["protocol_whitelist"], "safe": "0"}
     monkeypatch.setattr(videos, "_OPTIONS", options)
     with pytest.raises(NotVideo):
         Video(io.BytesIO(LISTS[kind].replace("real.mp4", str(named)).encode()))

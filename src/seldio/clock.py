@@ -1,4 +1,4 @@
-"""Time: label frames, seconds, samples and video frames, in exact rationals.
+"""Time: label frames, seconds and video frames, in exact rationals.
 
 A label frame covers the time from ``k * hop`` up to ``(k + 1) * hop``; sample and video frame numbers count from
 0 at time 0. Nothing is rounded unless a whole number is asked for, and then the docstring says how.
@@ -56,41 +56,17 @@ def frames_between(start: float, end: float, hop: Fraction = HOP) -> range:
     return range(first, max(first + 1, last))
 
 
-def label_frame(time: Fraction, hop: Fraction = HOP) -> int:
-    """Return the label frame that *time* (seconds) lies in; one that begins just then."""
-    return math.floor(time / hop)
-
-
-def sample(label_frame: int, rate: int | Fraction, hop: Fraction = HOP) -> Fraction:
-    """Return the sample at which a label frame begins; not always a whole number (1102.5 at 11,025 Hz)."""
-    return seconds(label_frame, hop) * rate
-
-
 # --- video ---------------------------------------------------------------------------------------------
-
-
-def video_time(frame: int, rate: Fraction = NTSC, start: Fraction = Fraction(0)) -> Fraction:
-    """Return when a video frame is shown, in seconds, by its number: ``start + frame / rate``."""
-    return start + frame / Fraction(rate)
-
-
-def nearest_video_frame(time: Fraction, rate: Fraction = NTSC) -> int:
-    """Return the video frame nearest to *time* (seconds); of two equally near the earlier; never below 0."""
-    return max(0, math.ceil(time * rate - _HALF))
 
 
 @dataclass(frozen=True, slots=True)
 class Convention:
     """A way to choose the picture of a label frame."""
 
-    name: str  # e.g. ``centre``.
-    title: str  # what it does, in a sentence
-    aim: Fraction  # the moment that it is meant for, counted in hops from the start of the label frame
-    #: *nearest*: the video frame nearest to that moment; *shown*: the one on the screen just before the middle of the
-    #: label frame; *number*: counted, whatever the time stamps say
+    #: *nearest*: the video frame nearest to the aim; *shown*: the one on the screen just before the middle of the label
+    #: frame; *number*: counted, whatever the time stamps say
     by: Literal["nearest", "shown", "number"]
-    error: str  # what is wrong with it, as documented
-    source: str = ""  # who does so
+    aim: Fraction = Fraction(0)  # the moment that it is meant for, counted in hops from the start of the label frame
     #: of those that count, the video frame of a label frame, from rate and hop
     counted: Callable[[int, Fraction, Fraction], int] | None = None
 
@@ -100,7 +76,7 @@ class Convention:
             return self.counted(label_frame, rate, hop)
         if self.by == "shown":
             return max(0, math.ceil(centre(label_frame, hop) * rate) - 1)
-        return nearest_video_frame(self.moment(label_frame, hop), rate)
+        return max(0, math.ceil(self.moment(label_frame, hop) * rate - _HALF))  # of two equally near the earlier
 
     def moment(self, label_frame: int, hop: Fraction = HOP) -> Fraction:
         """Return the time (seconds) at which the picture ought to be taken."""
@@ -127,42 +103,20 @@ def _by_chunk(label_frame: int, rate: Fraction, hop: Fraction) -> int:
     return int(float(rate) * (chunk * CHUNK))
 
 
-#: By name; the first is the default.
+#: By name; the first is the default. How far off each is, and which programs have it, is in
+#: ``docs/concepts/video-clock.md``.
 CONVENTIONS: dict[str, Convention] = {
-    row.name: row
-    for row in (
-        Convention(
-            "centre", "the video frame nearest to the middle of the label frame", _HALF, "nearest",
-            "none but rounding: at most half a video frame, 16.7 ms",
-        ),
-        Convention(
-            "start", "the video frame nearest to the start of the label frame", Fraction(0), "nearest",
-            "none but rounding: at most half a video frame, 16.7 ms",
-        ),
-        Convention(
-            "dcase2023-training", "the start times the rate, truncated: int(fps * seconds)", Fraction(0), "number",
-            "0 to 33.4 ms early, 16.7 ms on average",
-            "Sony's audio-visual-seld-dcase2023, seld_data_loader.py",
-            # int(cap.get(CAP_PROP_FPS) * start_sec), in floats as OpenCV programs compute it
-            lambda frame, rate, hop: int(float(rate) * onset(frame, hop)),
-        ),
-        Convention(
-            "dcase2023-inference", "one frame per chunk of 1.2 s, at its start, truncated", Fraction(0),
-            "number", "up to 1.1 s old; 31 of 250 chunks in 5 minutes begin one label frame early",
-            "Sony's audio-visual-seld-dcase2023, seld_predictor.py", _by_chunk,
-        ),
-        Convention(
-            "dcase2024", "every third video frame, as if there were 30 per second", Fraction(0), "number",
-            "0.1 ms later with each label frame: one label frame late at 100 s, three at 5 minutes",
-            "the baselines of 2024 (cls_feature_class.py) and 2025 (utils.py)", lambda frame, _rate, _hop: 3 * frame,
-        ),
-        Convention(
-            "dcase2026", "ffmpeg's fps=10, frames numbered from 0", Fraction(0), "shown",
-            "16.6 to 50 ms late, 33.3 ms on average",
-            "the README of the 2026 baseline",
-        ),
-    )
-}  # fmt: skip
+    "centre": Convention("nearest", _HALF),
+    "start": Convention("nearest"),
+    # Sony's seld_data_loader.py: int(cap.get(CAP_PROP_FPS) * start_sec), in floats as OpenCV programs compute it
+    "dcase2023-training": Convention("number", counted=lambda frame, rate, hop: int(float(rate) * onset(frame, hop))),
+    # Sony's seld_predictor.py: one frame for each chunk, that at its start
+    "dcase2023-inference": Convention("number", counted=_by_chunk),
+    # the baselines of 2024 and 2025: every third video frame, as if there were 30 a second
+    "dcase2024": Convention("number", counted=lambda frame, _rate, _hop: 3 * frame),
+    # the baseline of 2026: ffmpeg's fps=10, frames numbered from 0
+    "dcase2026": Convention("shown"),
+}
 _ALSO = {"center": "centre", "dcase2025": "dcase2024"}
 
 
@@ -182,4 +136,4 @@ def video_frame(label_frame: int, convention: str = "centre", rate: Fraction = N
 def video_error(label_frame: int, convention: str, rate: Fraction = NTSC, hop: Fraction = HOP) -> Fraction:
     """Return seconds by which the picture of a label frame comes from later (above 0) than the convention means."""
     chosen = named(convention)
-    return video_time(chosen.number(label_frame, Fraction(rate), hop), rate) - chosen.moment(label_frame, hop)
+    return chosen.number(label_frame, Fraction(rate), hop) / Fraction(rate) - chosen.moment(label_frame, hop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
 from inspect import signature
@@ -25,7 +25,7 @@ from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.schema.arrays import pc
-from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, Clip, ClipTable
+from seldio.schema.clips import RECORDINGS, Clip, clip_table
 from seldio.text import listed, meant, plural, printable
 from seldio.vocabularies import spelling, vocabulary
 
@@ -53,7 +53,9 @@ class Dataset:
         questions: conditions that questions must meet.
     """
 
-    def __init__(self, index: Index, clips: ClipTable | None = None, questions: tuple[_Condition, ...] = ()) -> None:
+    def __init__(
+        self, index: Index, clips: Mapping[str, Clip] | None = None, questions: tuple[_Condition, ...] = ()
+    ) -> None:
         self.index, self._chosen, self._conditions = index, clips, questions
 
     def __enter__(self) -> Self:
@@ -65,7 +67,7 @@ class Dataset:
     def __repr__(self) -> str:
         path = self.index.source.path
         name = PurePosixPath(path.replace("\\", "/")).name or path
-        media = [kind for kind in (*RECORDINGS, "video") if self.rows.column(kind).null_count < len(self.rows)]
+        media = [kind for kind in (*RECORDINGS, "video") if any(getattr(clip, kind) for clip in self.rows.values())]
         clips = plural(len(self.rows), "clip")
         return f"Dataset({name!r}, {self.layout}, {clips}, {' and '.join(media) or 'no media'})"
 
@@ -77,8 +79,7 @@ class Dataset:
     @property
     def clips(self) -> arrow_types.Table:
         """A row for each recording, see :class:`seldio.schema.clips.Clip`."""
-        table: arrow_types.Table = self.rows.table
-        return table.select(CLIP_SCHEMA.names)
+        return clip_table(self.rows.values())
 
     @cached_property
     def events(self) -> Events:
@@ -123,9 +124,7 @@ class Dataset:
     @property
     def splits(self) -> dict[str, Dataset]:
         """A dataset for each split of the clips, or else of the questions, in the order of their names."""
-        named = {*pc.unique(self.rows.column("split")).to_pylist()} - {None} or {
-            item.split for item in self._questions
-        } - {None}
+        named = {clip.split for clip in self.rows.values()} - {None} or {item.split for item in self._questions}
         return {name: self._where("split", name) for name in sorted(filter(None, named))}
 
     def select(
@@ -167,12 +166,12 @@ class Dataset:
                     raise UsageError(f"no class {value!r} in the class list of these labels; choose from {choices}")
                 numbers.append(value if isinstance(value, int) else indices[spelling(value)])
             classes = pa.array(numbers, pa.int32())
-            names = [
-                name
+            clips = {
+                name: part.rows[name]
                 for name, table in part.events.items()
                 if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], classes)).as_py()
-            ]
-            part = Dataset(part.index, part.rows.where("name", names), part._conditions)
+            }
+            part = Dataset(part.index, clips, part._conditions)
         if task is not None:
             conditions = (*part._conditions, ("task", _several(task)))
             part = Dataset(part.index, part._chosen, conditions)
@@ -200,9 +199,8 @@ class Dataset:
         """
         rows = self.rows
         counts: dict[str, Any] = {"layout": self.layout, "clips": len(rows)}
-        counts |= {f"{field}s": _counts(rows.column(field).to_pylist()) for field in ("split", "room")}
-        files = {field: len(rows) - rows.table[field].null_count for field in (*RECORDINGS, "metadata", "video")}
-        counts["files"] = {field: files[field] for field in sorted(files) if files[field]}
+        counts |= {f"{field}s": _counts(getattr(clip, field) for clip in rows.values()) for field in ("split", "room")}
+        counts["files"] = _counts(field for clip in rows.values() for field in clip.files)
         if self.events:
             table = self.events.table()
             counts["events"] = {
@@ -221,18 +219,19 @@ class Dataset:
         return counts
 
     @property
-    def rows(self) -> ClipTable:
+    def rows(self) -> Mapping[str, Clip]:
         """The chosen clips by name."""
         return self.index.clips if self._chosen is None else self._chosen
 
     def _where(self, field: str, wanted: Wanted) -> Dataset:
         if wanted is None:
             return self
-        values, column = _several(wanted), self.rows.column(field)
+        values, column = _several(wanted), {name: getattr(clip, field) for name, clip in self.rows.items()}
         texts = [value for value in values if isinstance(value, str) and not value.isdecimal()]
-        if texts and pa.types.is_integer(column.type) and column.null_count < len(column):
+        if texts and any(isinstance(value, int) for value in column.values()):
             raise UsageError(f"{field} {listed(texts)}: the column {field} of the clip table has numbers, such as 22")
-        clips = self.rows.where(field, [value for value in pc.unique(column).to_pylist() if _meets(value, values)])
+        chosen_values = {value for value in {*column.values()} if _meets(value, values)}
+        clips = {name: clip for name, clip in self.rows.items() if column[name] in chosen_values}
         if field == "split" and not clips:  # then it is one of questions, or none at all
             chosen = self._chosen if any(_meets(item.split, values) for item in self._questions) else clips
             return Dataset(self.index, chosen, (*self._conditions, ("split", values)))

@@ -9,7 +9,7 @@ baselines of DCASE 2023 to 2025 (``train_seldnet.py``, ``utils.py``), in the sam
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -247,31 +247,6 @@ def _angle(first: Array, second: Array, axes: int) -> Array:
 # --- outputs of windows, put together ------------------------------------------------------------------------
 
 
-@dataclass
-class _ClipOutput:
-    """The outputs of the windows of one clip so far, summed where windows overlap."""
-
-    frames: int  # label frames of the clip
-    windows: int  # how many it has
-    #: the sum, shape (frames, …), and how many windows cover each frame; None before the first and after the last
-    sums: tuple[Array, Array] | None = None
-    seen: set[int] = field(default_factory=set)  # first frames of the windows so far
-
-    def add(self, first: int, output: Array) -> Array | None:
-        """Add the output of the window from frame *first* on, once; return the mean with the last window."""
-        if first in self.seen:  # it comes again to fill a batch
-            return None
-        self.seen.add(first)
-        shape = (self.frames, *output.shape[1:])
-        total, count = self.sums or (np.zeros(shape), np.zeros((self.frames, *[1] * (output.ndim - 1)), np.int64))
-        stop = min(first + len(output), self.frames)
-        total[first:stop] += output[: stop - first]
-        count[first:stop] += 1
-        done = len(self.seen) == self.windows
-        self.sums = None if done else (total, count)
-        return (total / count).astype(output.dtype) if done else None
-
-
 def clip_outputs(outputs: Any, windows: Windows | None, form: TargetForm, partial: bool) -> Iterator[tuple[str, Array]]:
     """Yield each clip with its output of shape (frames, …), as soon as all its windows are in."""
     if isinstance(outputs, Mapping):
@@ -287,24 +262,37 @@ def clip_outputs(outputs: Any, windows: Windows | None, form: TargetForm, partia
     step = windows.step or 1
     if windows.size is not None and step > windows.size:
         raise UsageError("the hop is longer than the windows, so some label frames would have no output")
-    clips = {clip: _ClipOutput(frames, count) for clip, (frames, count) in windows.lengths().items()}
-    if not clips:
+    lengths = windows.lengths()
+    if not lengths:
         raise UsageError("these windows are of questions, or empty: they have no label frames to decode")
+    seen: dict[str, set[int]] = {clip: set() for clip in lengths}  # the first frames of the windows so far
+    sums: dict[str, tuple[Array, Array]] = {}  # of outputs, and how many windows cover each frame
     for clip, first, output in _outputs(outputs, windows, form):
-        if (parts := clips.get(clip)) is None:
+        if clip not in lengths:
             raise UsageError(f"an output is for the clip {printable(clip)}, which the windows do not have")
-        if first % step or not 0 <= first // step < parts.windows:
+        frames, count = lengths[clip]
+        if first % step or not 0 <= first // step < count:
             raise UsageError(f"an output is for frame {first} of {printable(clip)}, where none of the windows begins")
-        if windows.size is None and len(output) < parts.frames:
-            raise UsageError(f"{len(output)} frames for {printable(clip)}, which has {parts.frames} label frames")
-        if (mean := parts.add(first, output)) is not None:
-            yield clip, mean
-    missing = {clip: parts for clip, parts in clips.items() if len(parts.seen) < parts.windows}
+        if windows.size is None and len(output) < frames:
+            raise UsageError(f"{len(output)} frames for {printable(clip)}, which has {frames} label frames")
+        if first in seen[clip]:  # it comes again to fill a batch
+            continue
+        if not seen[clip]:
+            sums[clip] = np.zeros((frames, *output.shape[1:])), np.zeros((frames, *[1] * (output.ndim - 1)), np.int64)
+        seen[clip].add(first)
+        total, covering = sums[clip]
+        stop = min(first + len(output), frames)
+        total[first:stop] += output[: stop - first]
+        covering[first:stop] += 1
+        if len(seen[clip]) == count:
+            del sums[clip]
+            yield clip, (total / covering).astype(output.dtype)
+    missing = [clip for clip, (_, count) in lengths.items() if len(seen[clip]) < count]
     if missing and not partial:
-        clip, parts = next(iter(missing.items()))
+        clip = missing[0]
         raise DataError(
-            f"{plural(len(missing), 'clip')} of {len(clips)} without the output of each window: "
-            f"{printable(clip)} has {len(parts.seen)} of {parts.windows}. Do not drop the last batch, and give the "
+            f"{plural(len(missing), 'clip')} of {len(lengths)} without the output of each window: "
+            f"{printable(clip)} has {len(seen[clip])} of {lengths[clip][1]}. Do not drop the last batch, and give the "
             "outputs of all ranks; partial=True leaves such clips out"
         )
 

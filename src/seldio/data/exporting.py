@@ -37,7 +37,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -635,31 +635,15 @@ def _write_files(
 
 
 def _write(out: str, part: FilePart) -> ExportFile:
-    with atomic_write(Path(out, part.name), out) as stream:
-        hashed = _Hashed(stream)
-        part.write(cast("BinaryIO", hashed))
-    return ExportFile(part.name, hashed.count, hashed.sha.hexdigest(), part.split, part.rows, part.origin)
+    path = Path(out, part.name)
+    with atomic_write(path, out) as stream:
+        part.write(stream)
+    return ExportFile(part.name, path.stat().st_size, _sha256(path), part.split, part.rows, part.origin)
 
 
-class _Hashed(io.RawIOBase):
-    """A stream that passes bytes on to *stream*, and counts and hashes them (SHA-256) on the way."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        super().__init__()
-        self._stream, self.sha, self.count = stream, hashlib.sha256(), 0
-
-    def writable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self.count
-
-    def write(self, data: Any) -> int:
-        view = memoryview(data).cast("B")
-        self._stream.write(view)
-        self.sha.update(view)
-        self.count += len(view)
-        return len(view)
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 # --- the way back ----------------------------------------------------------------------------------------
@@ -722,10 +706,9 @@ def _files_again(folder: Path, place: Path) -> tuple[Manifest, list[Path]]:
     with open_source(folder, raise_errors, LARGE) as source:
         for file in manifest.files:
             path = folder / safe_name(file.name, str(folder))
-            with path.open("rb") as stream:
-                if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
-                    shown = printable(str(path))
-                    raise DataError(f"{shown} is not the file that was written (its SHA-256 differs): fetch it again")
+            if _sha256(path) != file.sha256:
+                shown = printable(str(path))
+                raise DataError(f"{shown} is not the file that was written (its SHA-256 differs): fetch it again")
         written = [place / safe_name(entry.name, entry.path) for entry in source]
         for entry, target in zip(source, written, strict=True):
             with atomic_write(target, place) as stream:

@@ -36,7 +36,7 @@ from seldio.files.sources import LEVELS, Lookup, is_own, on_disk, on_this_machin
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get, stem_of
 from seldio.formats.datasets import TOPS
-from seldio.schema.clips import RECORDINGS, Array, Clip, ClipTable
+from seldio.schema.clips import RECORDINGS, Array, Clip
 from seldio.schema.events import origin_of
 from seldio.text import clipped, listed, plural, printable
 
@@ -70,11 +70,6 @@ class ClipMedia:
     def entry(self, arrays: Sequence[str] = RECORDINGS) -> Entry | None:
         """Return the first recording of *arrays* that there is, as a file; None without."""
         return next((self.files[name] for name in arrays if name in self.files), None)
-
-    def recording(self, array: str | None = None) -> Recording | None:
-        """Return the recording of *array* (``foa``, ``mic``, ``stereo``, ``audio``), or the first; None without."""
-        kind = next((kind for kind in ((array,) if array else RECORDINGS) if kind in self.files), None)
-        return self._recording(kind) if kind is not None else None
 
     @property
     def foa(self) -> Recording:
@@ -194,7 +189,7 @@ class Index:
         return {part.format.name for part in Catalogue(tables, self.format).labels if part.format is not None}
 
     @cached_property
-    def clips(self) -> ClipTable:
+    def clips(self) -> Mapping[str, Clip]:
         """The recordings by name; where two have one name, by their path without suffix."""
         content = self.content
         rows = [row for row in self.tree.clips if row.metadata not in content.other_tables]
@@ -230,13 +225,13 @@ class Index:
             names = [*row.files.values()] or [f"{posixpath.dirname(self.whole_files[clip].entry.name)}/{clip}.csv"]
             if self.own and (split := self.own.split(names[0].removeprefix("/"))) is not None:
                 clips[clip] = row.model_copy(update={"split": split})
-        return ClipTable.of(clips)
+        return clips
 
     @cached_property
     def label_files(self) -> Mapping[str, ClipLabelFile]:
         """The label files by clip; those that have none of their own are looked up in tables of labels."""
-        paths = zip(self.clips, self.clips.column("metadata").to_pylist(), strict=True)
-        files = {name: ClipLabelFile(name, self.entries[path]) for name, path in paths if path is not None}
+        paths = {name: clip.metadata for name, clip in self.clips.items() if clip.metadata is not None}
+        files = {name: ClipLabelFile(name, self.entries[path]) for name, path in paths.items()}
         wholes = self.whole_files.items()
         tables = {clip for clip, file in wholes if file.entry.name.lower().endswith(PARQUET_SUFFIX)}
         others = {clip: file for clip, file in wholes if clip not in tables & files.keys()}

@@ -21,8 +21,7 @@ from seldio.files.entries import packed
 from seldio.formats.label_csv import Dialect
 from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
-from seldio.schema.arrays import pc
-from seldio.schema.clips import RECORDINGS, ClipTable
+from seldio.schema.clips import RECORDINGS, Clip
 from seldio.schema.events import origin_of
 from seldio.text import meant, plural, printable
 from seldio.vocabularies import vocabulary
@@ -241,8 +240,8 @@ class Windows(Sequence[Element]):
         if (film := sources.videos[clip]) is not None:
             from seldio.media.video import NotVideo
 
+            video = self._video(film)  # whose errors name the file
             with _naming(film, NotVideo, "video"):
-                video = self._video(film)
                 window["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return window
 
@@ -456,78 +455,76 @@ def clip_sources(
     if not dataset.rows:
         hint = "; use items=True for the questions" if dataset.items else ""
         raise UsageError(f"there are no clips to make windows from{hint}")
-    rows = dataset.rows
-    names = rows.column("name").to_pylist()
-    arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
-    columns = (pc.coalesce(*(rows.table[field] for field in fields)) for fields in (*arrays, ("video",)))
-    files = dataset.index.entries
-    *recordings, videos = [[files.get(path) for path in column.to_pylist()] for column in columns]
+    rows, names = dataset.rows, list(dataset.rows)
     labelled = set(dataset.events) if target is not None else set(names)
-    for number, name in enumerate(names):
+    recordings: list[tuple[Entry, ...]] = []
+    videos: list[Entry | None] = []
+    for name, media in dataset.media.items():
+        entries = [media.entry(RECORDINGS if array in (None, "any") else (array,)) for array in wanted]
         missing = [
-            f"recording ({array})"
-            for array, entries in zip(wanted, recordings, strict=True)
-            if audio is not None and entries[number] is None
+            f"recording ({array})" for array, entry in zip(wanted, entries, strict=True) if array and entry is None
         ]
-        missing += ["video"] * (video and videos[number] is None) + ["labels"] * (name not in labelled)
+        missing += ["video"] * (video and "video" not in media.files) + ["labels"] * (name not in labelled)
         if missing:
             raise DataError(
                 f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() other clips"
             )
+        recordings.append(tuple(entry for entry in entries if entry is not None))
+        videos.append(media.files.get("video"))
     lengths = _lengths(rows, wanted, recordings, rate, dtype)
     frames = -(-(lengths[:, 0] * hop.denominator) // np.maximum(lengths[:, 1] * hop.numerator, 1))
     for number in np.flatnonzero(lengths[:, 1] == 0).tolist():
         frames[number] = _frames_without_sound(dataset, names[number], videos[number])
-    heard = [tuple(filter(None, entries)) if audio is not None else () for entries in zip(*recordings, strict=True)]
+    heard = recordings if audio is not None else [()] * len(names)
     return WindowSources(heard, names, frames, videos if video else [None] * len(names), lengths)
 
 
 def _lengths(
-    rows: ClipTable,
+    clips: Mapping[str, Clip],
     arrays: Sequence[str | None],
-    recordings: Sequence[Sequence[Entry | None]],
+    recordings: Sequence[tuple[Entry, ...]],
     rate: int | None,
     dtype: str,
 ) -> Ints:
-    """Return frames and rate of the *recordings* of clips by array, shape (clips, 2), 0 without, by their headers.
+    """Return frames and rate of the *recordings* of each clip, shape (clips, 2), 0 without, by their headers.
 
     Refuse sound that cannot be given as *dtype*, FOA and MIC without four channels, and recordings of a clip with
-    different lengths.
+    different lengths; nothing where no array is asked for.
     """
-    names = rows.column("name").to_pylist()
-    spatial = {path: field.upper() for field in ("foa", "mic") for path in rows.table[field].to_pylist()}
-    lengths_by_array: list[Ints] = []
-    for array, entries in zip(arrays, recordings, strict=True):
-        files = [entry for entry in entries if entry is not None]
-        probes = parallel_map(header_of, files, batch=64, what="reading headers", here=packed(files)) if files else []
-        headers = dict(zip((entry.name for entry in files), probes, strict=True))
-        if array is not None:  # then no clip lacks one
-            from seldio.media.recording import IN_16_BITS, not_in_16_bits, resampler
+    files = {entry.name: entry for entries in recordings for entry in entries}
+    probes = parallel_map(header_of, [*files.values()], batch=64, what="reading headers", here=packed(files.values()))
+    headers = dict(zip(files, probes if files else (), strict=True))
+    lengths = np.zeros((len(clips), 2), np.int64)
+    for number, ((name, clip), entries) in enumerate(zip(clips.items(), recordings, strict=True)):
+        said: dict[tuple[int, int], str | None] = {}  # the first array of each length
+        for array, entry in zip(arrays, entries, strict=False):
+            header = headers[entry.name]
+            said.setdefault((header.frames, header.rate), array)
+            if array is not None:
+                _check_samples(name, clip, entry, header, dtype)
+        if len(said) > 1:
+            first, other, *_ = (f"{count:,} samples at {hz:,} Hz in {array}" for (count, hz), array in said.items())
+            raise DataError(f"clip {printable(name)} has {first} and {other}: they do not fit in one window")
+        lengths[number] = next(iter(said), (0, 0))
+    if rate is not None and arrays[0] is not None and any(header.rate != rate for header in headers.values()):
+        from seldio.media.recording import resampler
 
-            for name, entry in zip(names, files, strict=True):
-                header = headers[entry.name]
-                if dtype == "int16" and header.subtype not in IN_16_BITS:
-                    raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
-                if entry.name in spatial and header.channels != 4:
-                    raise DataError(
-                        f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but "
-                        f"{spatial[entry.name]} has 4: use the original recording, or audio=None for no sound"
-                    )
-            if rate is not None and any(header.rate != rate for header in headers.values()):
-                resampler()  # so that what is missing is said now, and not by a worker
-        probed = (None if entry is None else headers[entry.name] for entry in entries)
-        lengths = np.array([(0, 0) if probe is None else (probe.frames, probe.rate) for probe in probed], np.int64)
-        lengths_by_array.append(lengths)
-        if (differ := np.flatnonzero((lengths_by_array[0] != lengths).any(axis=1))).size:
-            clip = differ[0]
-            first, other = (
-                f"{frames:,} samples at {hz:,} Hz" for frames, hz in (lengths_by_array[0][clip], lengths[clip])
-            )
-            raise DataError(
-                f"clip {printable(names[clip])} has {first} in {arrays[0]} and {other} in {array}: they do not fit in "
-                "one window"
-            )
-    return lengths_by_array[0]
+        resampler()  # so that what is missing is said now, and not by a worker
+    return lengths
+
+
+def _check_samples(name: str, clip: Clip, entry: Entry, header: Probe, dtype: str) -> None:
+    """Raise DataError for a recording of a clip that is not of *dtype*, or of FOA or MIC and without four channels."""
+    from seldio.media.recording import IN_16_BITS, not_in_16_bits
+
+    if dtype == "int16" and header.subtype not in IN_16_BITS:
+        raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
+    if entry.name in (clip.foa, clip.mic) and header.channels != 4:
+        array = "FOA" if entry.name == clip.foa else "MIC"
+        raise DataError(
+            f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but {array} has 4: use the original "
+            "recording, or audio=None for no sound"
+        )
 
 
 def header_of(entry: Entry) -> Probe:
@@ -549,9 +546,7 @@ def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> in
     """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
     if film is not None:
-        from seldio.media.video import NotVideo
-
-        with _naming(film, NotVideo, "video"), _video(film) as video:
+        with _video(film) as video:
             return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(

@@ -1,8 +1,8 @@
 """Two versions of labels: which clips are the same, what was done to whole clips, and what to single events.
 
-Rows are compared a few clips at a time, where :func:`seldio.running` says, as plain arrays. Clips whose rows are the
-same cost no more than reading them. A cause that explains a whole clip (mirrored, turned, shifted in time, other units,
-sources with other numbers) is a change of the old rows that gives the new ones, of the table in :mod:`seldio.changes`.
+Rows are compared clip by clip, as plain arrays. A cause that explains a whole clip (mirrored, turned, shifted in time,
+other units, sources with other numbers) is a change of the old rows that gives the new ones, of the table in
+:mod:`seldio.changes`.
 It is named only if it holds for nearly all rows of the clip; the old rows are then changed in that way, and what is
 still different is reported event by event. Two events of a clip are one and the same if they meet in time and at least
 two of three agree: the class, the time, and the place. Which is which is chosen so that the agreement of the whole clip
@@ -16,8 +16,6 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -26,18 +24,17 @@ from numpy.typing import NDArray
 
 from seldio import clock, geometry
 from seldio.changes import BETWEEN_VERSIONS, Change, raised, scaled, turned
-from seldio.check.labels import Faults
 from seldio.conversion.frames import are_events, class_keys, frames_of, has, rescaled
 from seldio.errors import DataError
 from seldio.files import Source
 from seldio.formats import LabelFormat
 from seldio.geometry import Floats, Ints
-from seldio.parallel import parallel_map
+from seldio.progress import tracked
 from seldio.schema.arrays import pc, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import rank_in_frame, runs
 from seldio.scores.seld.counting import solved
-from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, shared_parts
+from seldio.scores.seld.join import SideLabels, labels_of, rows_of, shared_parts
 from seldio.text import listed, printable
 from seldio.vocabularies import vocabulary
 
@@ -65,16 +62,11 @@ def fields_of(columns: set[str]) -> set[str]:
 
 
 def version_rows(
-    table: pa.Table | None,
-    clips: Mapping[str, int],
-    classes: str,
-    labels: dict[Any, int],
-    furthers: dict[Any, int],
-    compared: Sequence[str],
+    table: pa.Table | None, clips: Mapping[str, int], classes: str, numbers: dict[Any, int], compared: Sequence[str]
 ) -> Rows:
     """Return the rows of *table* (None: there is no file) about *clips*, of which it has the indices, sorted by clip.
 
-    *classes* is the vocabulary; *labels* and *furthers* number class names and further keys alike in both versions.
+    *classes* is the vocabulary; *numbers* numbers class names and further keys alike in both versions.
     """
     fields = [name for name in compared if name in FIELDS]
     if table is None or not table.num_rows:
@@ -90,16 +82,15 @@ def version_rows(
         start, stop = (np.rint(to_numpy(table[name]) * MICRO).astype(np.int64) for name in ("onset", "offset"))
     named_classes, row = class_keys(table)
     class_list = vocabulary(classes)
-    numbers = [labels[class_list.label(n) if n is not None else name or ""] for n, name in named_classes]
-    label = np.array(numbers, np.int64)[row]
+    labels = [numbers[class_list.label(n) if n is not None else name or ""] for n, name in named_classes]
     source = np.full(table.num_rows, NO_SOURCE, np.int64)
     if "source" in compared and has(table, "source"):
         source = to_numpy(pc.fill_null(table["source"], NO_SOURCE)).astype(np.int64)
     whole = [table[name].to_pylist() for name in ("extra", "segmentation") if has(table, name)]
-    further = [furthers[repr(row)] for row in zip(*whole, strict=True)] or [0] * table.num_rows
-    rows = {"clip": clip, "start": start, "stop": stop, "label": label, "source": source}
+    further = [numbers[repr(row)] for row in zip(*whole, strict=True)] or [0] * table.num_rows
+    rows = {"clip": clip, "start": start, "stop": stop, "label": np.array(labels, np.int64)[row], "source": source}
     rows |= {name: _field(table, name) for name in fields} | {"further": np.array(further, np.int64)}
-    return rows if (np.diff(clip) >= 0).all() else taken(rows, np.argsort(clip, kind="stable"))
+    return taken(rows, np.argsort(clip, kind="stable"))
 
 
 def _field(table: pa.Table, name: str) -> Floats:
@@ -113,17 +104,9 @@ def taken(rows: Rows, chosen: Any) -> Rows:
     return {name: values[chosen] for name, values in rows.items()}
 
 
-def same_by_clip(old: Rows, new: Rows, clips: int) -> NDArray[np.bool_]:
-    """Return for each clip whether both versions have the same rows in the same order."""
-    counts = [np.bincount(side["clip"], minlength=clips) for side in (old, new)]
-    same = np.asarray(counts[0] == counts[1])
-    if not same.all():
-        old, new = (taken(side, same[side["clip"]]) for side in (old, new))
-    differ = np.zeros(len(old["clip"]), dtype=bool)
-    for name, before in old.items():
-        differ |= ~np.isclose(before, new[name], 0, 0, equal_nan=True) if name in FIELDS else before != new[name]
-    same[np.unique(old["clip"][differ])] = False
-    return same
+def are_same(old: Rows, new: Rows) -> bool:
+    """Return whether both versions of a clip have the same rows in the same order."""
+    return all(np.array_equal(old[name], new[name], equal_nan=name in FIELDS) for name in old)
 
 
 def numbered(*sides: Sequence[Ints]) -> list[Ints]:
@@ -328,98 +311,87 @@ class ChangedEvent:
     stop: float
 
 
-class EventTable:
-    """The events of a clip in one version: runs of rows of one class and source, or rows that are whole events."""
-
-    def __init__(self, rows: Rows, whole: bool) -> None:
-        """Group the rows of one clip into events; *whole*: each row is an event."""
-        order, self.starts = np.arange(len(rows["start"])), np.arange(len(rows["start"]) + 1)
-        if not whole:
-            order, self.starts = runs([rows["label"], rows["source"], rank(rows)], rows["start"])
-        self.rows = taken(rows, order)
-        first, last = self.starts[:-1], self.starts[1:] - 1
-        self.begin, self.end, self.label = self.rows["start"][first], self.rows["stop"][last], self.rows["label"][first]
-        self.of_row = np.repeat(np.arange(len(first)), np.diff(self.starts))
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
+def events_of(rows: Rows, whole: bool) -> list[Rows]:
+    """Return the rows of each event of a clip: runs of one class and source, or single rows if these are *whole*."""
+    order, starts = np.arange(len(rows["start"])), np.arange(len(rows["start"]) + 1)
+    if not whole:
+        order, starts = runs([rows["label"], rows["source"], rank(rows)], rows["start"])
+    rows = taken(rows, order)
+    return [taken(rows, slice(*edges)) for edges in itertools.pairwise(starts.tolist())]
 
 
 def changed_events(
     old_rows: Rows, new_rows: Rows, whole: bool, names: Sequence[str], hop: float
 ) -> tuple[list[ChangedEvent], int]:
     """Return the events of one clip that changed, by onset, and how many are the same; *hop*: seconds of a tick."""
-    old, new = EventTable(old_rows, whole), EventTable(new_rows, whole)
-    within = {field: tolerance(old.rows[field], new.rows[field]) for field in FIELDS if field in old.rows}
-    # events are the same if all of their rows are
-    a, b = paired(old.rows, new.rows)
-    equal = (old.rows["stop"][a] == new.rows["stop"][b]) & (old.rows["further"][a] == new.rows["further"][b])
-    for field, limit in within.items():
-        equal &= distances(field, old.rows[field][a], new.rows[field][b]) <= limit
-    both = old.of_row[a[equal]] * (len(new) + 1) + new.of_row[b[equal]]
-    pairs, counts = np.unique(both, return_counts=True)
-    i, j = np.divmod(pairs, len(new) + 1)
-    complete = (counts == np.diff(old.starts)[i]) & (counts == np.diff(new.starts)[j])
-    same = int(complete.sum())
-    old = EventTable(taken(old.rows, ~np.isin(old.of_row, i[complete])), whole)
-    new = EventTable(taken(new.rows, ~np.isin(new.of_row, j[complete])), whole)
+    within = {field: tolerance(old_rows[field], new_rows[field]) for field in FIELDS if field in old_rows}
 
-    def report(events: EventTable, number: int, happened: Mapping[str, str]) -> ChangedEvent:
-        start, stop = (round(float(tick[number] * hop), 6) for tick in (events.begin, events.end))
-        return ChangedEvent(happened, names[events.label[number]], start, stop)
+    def report(event: Rows, happened: Mapping[str, str]) -> ChangedEvent:
+        start, stop = (round(float(tick * hop), 6) for tick in _ends(event))
+        return ChangedEvent(happened, names[event["label"][0]], start, stop)
 
+    twins = defaultdict[tuple[int, ...], list[Rows]](list)  # events of the new version by class, source and time
+    for event in events_of(new_rows, whole):
+        twins[event["label"][0], event["source"][0], *_ends(event)].append(event)
+    old, same = [], 0
+    for event in events_of(old_rows, whole):
+        alike = twins[event["label"][0], event["source"][0], *_ends(event)]
+        place = next((n for n, twin in enumerate(alike) if not _happened(event, twin, within, names)), None)
+        if place is None:
+            old.append(event)
+        else:
+            del alike[place]
+            same += 1
+    new = [event for events in twins.values() for event in events]
     changed, dropped, added = [], set(range(len(old))), set(range(len(new)))
-    for before, after, rows, others in _matched(old, new):
+    for before, after in _matched(old, new):
         dropped.remove(before)
         added.remove(after)
-        was, now = taken(old.rows, rows), taken(new.rows, others)
-        happened = _happened(was, now, within, names)
-        spans = [
-            "–".join(f"{tick * hop:.6g}" for tick in (side.begin[event], side.end[event])) + " s"
-            for side, event in ((old, before), (new, after))
-        ]
+        happened = _happened(*_together(old[before], new[after]), within, names)
+        spans = ["–".join(f"{tick * hop:.6g}" for tick in _ends(event)) + " s" for event in (old[before], new[after])]
         if spans[0] != spans[1]:
             happened["re-timed"] = " to ".join(spans)
         if happened:
-            changed.append(report(new, after, happened))
+            changed.append(report(new[after], happened))
         else:
             same += 1
-    changed += [report(old, event, {"dropped": ""}) for event in sorted(dropped)]
-    changed += [report(new, event, {"added": ""}) for event in sorted(added)]
+    changed += [report(old[event], {"dropped": ""}) for event in sorted(dropped)]
+    changed += [report(new[event], {"added": ""}) for event in sorted(added)]
     return sorted(changed, key=lambda event: (event.start, event.stop, event.label)), same
 
 
-def _matched(old: EventTable, new: EventTable) -> Iterator[tuple[int, int, Ints, Ints]]:
-    """Yield the events of both versions that are one and the same, with their rows at the times that they share."""
-    if not len(old) or not len(new):
+def _ends(event: Rows) -> tuple[int, int]:
+    """Return the ticks at which an event begins and ends."""
+    return int(event["start"][0]), int(event["stop"][-1])
+
+
+def _together(old: Rows, new: Rows) -> tuple[Rows, Rows]:
+    """Return the rows of two events at the times that they share; of whole events all."""
+    if len(old["start"]) == len(new["start"]) == 1:
+        return old, new
+    (begin, end), (other_begin, other_end) = _ends(old), _ends(new)
+    first, last = max(begin, other_begin), min(end, other_end)
+    return taken(old, slice(first - begin, last - begin)), taken(new, slice(first - other_begin, last - other_begin))
+
+
+def _matched(old: Sequence[Rows], new: Sequence[Rows]) -> Iterator[tuple[int, int]]:
+    """Yield the places of events of both versions that are one and the same."""
+    if not old or not new:
         return
-    begin, end = old.begin[:, np.newaxis], old.end[:, np.newaxis]
-    common = np.clip(np.minimum(end, new.end) - np.maximum(begin, new.begin), 0, None)
-    overlap = common / np.maximum(np.maximum(end, new.end) - np.minimum(begin, new.begin), 1)
-    starts, others = old.rows["start"], new.rows["start"]
-    if common.shape == (len(starts), len(others)):  # a row an event
-        a, b = np.nonzero(common)
-    else:
-        by_start = np.argsort(others, kind="stable")
-        low, high = (others[by_start].searchsorted(starts, side) for side in ("left", "right"))
-        a = np.repeat(np.arange(len(starts)), high - low)
-        b = by_start[np.arange(len(a)) + np.repeat(high - np.cumsum(high - low), high - low)]
-    # the mean of the degrees between two events over the time that they share; infinite without such time
-    angles = np.nan_to_num(_angles(taken(old.rows, a), taken(new.rows, b)))
-    pair = old.of_row[a] * len(new) + new.of_row[b]
-    count, total = (np.bincount(pair, weights, common.size) for weights in (None, angles))
-    degrees = np.divide(total, count, out=np.full(common.size, np.inf), where=count > 0).reshape(common.shape)
-    alike = old.label[:, np.newaxis] == new.label
-    agreeing = (overlap >= OVERLAP).astype(int) + alike + (degrees <= NEAR)
-    likely = (agreeing >= 2) & (common > 0)
-    worth = np.where(likely, 1 + overlap + alike + np.clip(1 - degrees / 180, 0, 1), 0)
-    (i,), (j,) = solved(-worth[np.newaxis])
-    order = np.argsort(pair, kind="stable")
-    a, b, pair = a[order], b[order], pair[order]
-    for before, after in zip(i.tolist(), j.tolist(), strict=True):
-        if likely[before, after]:
-            shared = slice(*pair.searchsorted([before * len(new) + after, before * len(new) + after + 1]))
-            yield before, after, a[shared], b[shared]
+    (begin, end), (others, ends) = (np.array([_ends(event) for event in side]).T for side in (old, new))
+    begin, end = begin[:, np.newaxis], end[:, np.newaxis]
+    common = np.clip(np.minimum(end, ends) - np.maximum(begin, others), 0, None)
+    overlap = common / np.maximum(np.maximum(end, ends) - np.minimum(begin, others), 1)
+    labels, other_labels = (np.array([event["label"][0] for event in side]) for side in (old, new))
+    alike = labels[:, np.newaxis] == other_labels
+    worth = np.zeros(common.shape)
+    for i, j in np.argwhere((common > 0) & (alike | (overlap >= OVERLAP))).tolist():
+        # the mean of the degrees between both over the time that they share; 0 where one has no direction
+        degrees = float(np.nan_to_num(_angles(*_together(old[i], new[j]))).mean())
+        if (overlap[i, j] >= OVERLAP) + int(alike[i, j]) + (degrees <= NEAR) >= 2:
+            worth[i, j] = 1 + overlap[i, j] + alike[i, j] + max(0.0, 1 - degrees / 180)
+    (chosen,), (matches,) = solved(-worth[np.newaxis])
+    yield from ((i, j) for i, j in zip(chosen.tolist(), matches.tolist(), strict=True) if worth[i, j])
 
 
 def _angles(old: Rows, new: Rows) -> Floats:
@@ -481,38 +453,31 @@ class ChangedClip:
         return self.same + sum("dropped" not in event.happened for event in self.events)
 
 
-def compared_part(
-    part: SharedPart, *, layouts: Sequence[LabelFormat], columns: Sequence[str]
-) -> tuple[list[ChangedClip], Faults, Faults]:
-    """Return the changed clips of *part*, and the errors in both versions, which have these *layouts*.
-
-    Raises:
-        InvalidData: something in a file cannot be read.
-    """
-    (before, amiss), (after, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
-    tables, hop = _alike((before, after), [layout.hop for layout in layouts])
-    index = {clip: number for number, clip in enumerate(part.clips)}
-    labels, furthers = (defaultdict[Any, int](itertools.count().__next__) for _ in range(2))
-    old, new = (
-        version_rows(table, index, layout.vocabulary, labels, furthers, columns)
+def compared_clips(
+    clips: Sequence[str], tables: Sequence[pa.Table | None], layouts: Sequence[LabelFormat], columns: Sequence[str]
+) -> list[ChangedClip]:
+    """Return those of *clips* that changed; *tables* have their rows in both versions, which have these *layouts*."""
+    tables, hop = _alike(tables, [layout.hop for layout in layouts])
+    index = {clip: number for number, clip in enumerate(clips)}
+    numbers = defaultdict[Any, int](itertools.count().__next__)
+    sides = [
+        version_rows(table, index, layout.vocabulary, numbers, columns)
         for table, layout in zip(tables, layouts, strict=True)
-    )
-    same, names, whole = same_by_clip(old, new, len(part.clips)), list(labels), hop == Fraction(1, MICRO)
-    # the rows of clips that differ, sorted by all columns, the clip first
-    old, new = (taken(side, ~same[side["clip"]]) for side in (old, new))
-    old, new = (taken(side, np.lexsort([*side.values()][::-1])) for side in (old, new))
-    reordered = same_by_clip(old, new, len(part.clips))
+    ]
     changed = []
-    for clip in np.flatnonzero(~same).tolist():
-        a, b = (taken(side, slice(*side["clip"].searchsorted([clip, clip + 1]))) for side in (old, new))
-        if reordered[clip]:
-            changed.append(ChangedClip(part.clips[clip], reordered=True))
+    for clip, number in index.items():
+        old, new = (taken(side, slice(*side["clip"].searchsorted([number, number + 1]))) for side in sides)
+        if are_same(old, new):
             continue
-        explanations, a = causes(a, b, float(hop))
-        events, count = changed_events(a, b, whole, names, float(hop))
+        old, new = (taken(side, np.lexsort([*side.values()][::-1])) for side in (old, new))
+        if are_same(old, new):
+            changed.append(ChangedClip(clip, reordered=True))
+            continue
+        explanations, old = causes(old, new, float(hop))
+        events, count = changed_events(old, new, hop == Fraction(1, MICRO), list(numbers), float(hop))
         if explanations or events:  # else only the rounding differs
-            changed.append(ChangedClip(part.clips[clip], tuple(explanations), tuple(events), count))
-    return changed, amiss, wrong
+            changed.append(ChangedClip(clip, tuple(explanations), tuple(events), count))
+    return changed
 
 
 def _alike(tables: Sequence[pa.Table | None], hops: Sequence[Fraction]) -> tuple[list[pa.Table | None], Fraction]:
@@ -550,17 +515,17 @@ def changed_clips(old: SideLabels, new: SideLabels, force: bool) -> list[Changed
     """Return the clips that both versions have and that differ.
 
     Raises:
-        InvalidData: a version has errors, and they are not forced.
+        InvalidData: something in a file cannot be read, or a version has errors, and they are not forced.
     """
     compared = fields_of(old.fields) & fields_of(new.fields)
     columns = [name for name in ("source", *FIELDS) if name in compared]
-    work = partial(compared_part, layouts=(old.layout, new.layout), columns=columns)
     parts = shared_parts(old, new, sorted(old.clips.keys() & new.clips.keys()))
     changed: list[ChangedClip] = []
-    faults = Faults(), Faults()
-    for clips, amiss, wrong in parallel_map(work, parts, what="comparing", size=attrgetter("size"), here=True):
-        changed += clips
-        faults = faults[0] + amiss, faults[1] + wrong
-    for side, errors in zip((old, new), faults, strict=True):
-        (side.faults + errors).settle(force)
+    faults, new_faults = old.faults, new.faults
+    for part in tracked(parts, "comparing"):
+        (before, amiss), (after, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
+        faults, new_faults = faults + amiss, new_faults + wrong
+        changed += compared_clips(part.clips, (before, after), (old.layout, new.layout), columns)
+    faults.settle(force)
+    new_faults.settle(force)
     return changed

@@ -140,14 +140,12 @@ _DIFFUSE = np.array([1, 1 / 3, 1 / 3, 1 / 3])
 _SECONDS = 0.08
 
 
-def mic_to_foa(audio: Sound, rate: int, regularisation: float = REGULARISATION) -> Sound:
+def mic_to_foa(audio: Sound, rate: int) -> Sound:
     """Return FOA made from a MIC recording.
 
     Args:
         audio: M1 … M4, shape (4, frames), floating point.
         rate: frames per second.
-        regularisation: power of the capsules' own noise that is reckoned with, relative to the sound.
-            More of it: less noise below 100 Hz, and less of Y, Z and X there.
 
     Returns:
         W, Y, Z, X (SN3D), same shape and type, not delayed. See :func:`encode` for long recordings.
@@ -156,7 +154,7 @@ def mic_to_foa(audio: Sound, rate: int, regularisation: float = REGULARISATION) 
         UsageError: another shape or type, or a number that makes no sense.
         DataError: sound that is not finite.
     """
-    return _whole(audio, rate, "foa", regularisation)
+    return _whole(audio, rate, "foa")
 
 
 def foa_to_mic(audio: Sound, rate: int) -> Sound:
@@ -167,20 +165,19 @@ def foa_to_mic(audio: Sound, rate: int) -> Sound:
     return _whole(audio, rate, "mic")
 
 
-def _whole(audio: Sound, rate: int, to: Format, regularisation: float = REGULARISATION) -> Sound:
+def _whole(audio: Sound, rate: int, to: Format) -> Sound:
     check_sound(audio, 4)
-    parts = list(encode([audio], rate, to, regularisation))
+    parts = list(encode([audio], rate, to))
     return np.concatenate(parts, axis=1) if parts else audio.copy()
 
 
-def encode(blocks: Iterable[Sound], rate: int, to: str, regularisation: float = REGULARISATION) -> Iterator[Sound]:
+def encode(blocks: Iterable[Sound], rate: int, to: str) -> Iterator[Sound]:
     """Yield a recording of any length made into the other format, block by block, in memory that stays flat.
 
     Args:
         blocks: pieces of one recording, shape (4, any number of frames), floating point.
         rate: frames per second.
         to: ``foa`` (from MIC) or ``mic`` (from FOA).
-        regularisation: see :func:`mic_to_foa`; without effect on FOA to MIC.
 
     Yields:
         Pieces of other lengths, as many frames in all, of the same type as the first block. The result is the
@@ -190,7 +187,7 @@ def encode(blocks: Iterable[Sound], rate: int, to: str, regularisation: float = 
         UsageError: another shape or type, or a number that makes no sense.
         DataError: sound that is not finite.
     """
-    taps = encoding_taps(rate, to, regularisation)
+    taps = encoding_taps(rate, to)
     kind: np.dtype[np.floating] | None = None
 
     def mixed() -> Iterator[Floats]:
@@ -205,12 +202,10 @@ def encode(blocks: Iterable[Sound], rate: int, to: str, regularisation: float = 
 
 
 @lru_cache(maxsize=16)
-def encoding_taps(rate: int, to: str, regularisation: float = REGULARISATION) -> Floats:
+def encoding_taps(rate: int, to: str) -> Floats:
     """Return the filters of W, Y, Z, X, shape (4, taps), time 0 in the middle: about 85 ms (2048 taps at 24 kHz)."""
     arrays.check_format(to)
     arrays.check_rate(rate)
-    if not (np.isfinite(regularisation) and regularisation > 0):
-        raise UsageError(f"the regularisation is a noise power above 0, such as 1e-4, not {regularisation}")
     length = power_of_two(rate * _SECONDS)
     frequencies = grid(rate, length)
     terms = arrays.terms_for(frequencies[-1])
@@ -227,15 +222,15 @@ def encoding_taps(rate: int, to: str, regularisation: float = REGULARISATION) ->
         power = np.einsum("im,fmk,ik->fi", MIX, covariance, MIX)
         explained = np.abs(first * gain) ** 2 / _DIFFUSE
         share = np.divide(explained, power, out=np.ones_like(power), where=explained > 1e-9)
-        filters = first.conj() * gain / (power + regularisation) / np.sqrt(share)
+        filters = first.conj() * gain / (power + REGULARISATION) / np.sqrt(share)
     taps = taps_of(np.asarray(filters).T, length)
     taps.flags.writeable = False
     return taps
 
 
-def encoding_response(rate: int, to: str, frequencies: Floats, regularisation: float = REGULARISATION) -> Complexes:
+def encoding_response(rate: int, to: str, frequencies: Floats) -> Complexes:
     """Return the response of encoding at *frequencies* (Hz), measured on its filters: shape (f, 4 out, 4 in)."""
-    gains = response_of(encoding_taps(rate, to, regularisation), frequencies, rate).T
+    gains = response_of(encoding_taps(rate, to), frequencies, rate).T
     if to == "mic":
         return np.asarray(MIX.T * gains[:, np.newaxis])
     return np.asarray(gains[:, :, np.newaxis] * MIX)

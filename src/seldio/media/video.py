@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import groupby
@@ -81,13 +81,9 @@ def speaking() -> Iterator[None]:
 @contextmanager
 def opened(open_file: Callable[[], BinaryIO]) -> Iterator[VideoStream]:
     """Open the main video stream of the container in a file, which nothing has been decoded of."""
-
-    def stay_closed(url: str, *_: Any) -> Any:
-        raise OSError(f"{url} stays closed")
-
     with open_file() as file:
         try:
-            container = av.open(file, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=stay_closed, **_TAGS)
+            container = av.open(file, options=dict(_OPTIONS), buffer_size=_BUFFER, **_TAGS)
         except FAILURES as error:
             file.seek(0)
             start = file.read(512)
@@ -152,25 +148,22 @@ class Video(AbstractContextManager["Video"]):
     """
 
     def __init__(self, source: str | os.PathLike[str] | Entry | BinaryIO, *, threads: int = 0) -> None:
-        name, entry = "", source
         if isinstance(source, str | os.PathLike):
             name = on_this_machine(os.fspath(source), DEFAULTS)
             if not os.path.isfile(name):  # noqa: PTH113 - which raises nothing
                 missing = "not a file" if os.path.exists(name) else "no such file"  # noqa: PTH110
                 raise UsageError(f"{missing}: {printable(name)}")
-            entry = plain_file(name)
-        file = entry.open() if isinstance(entry, Entry) else cast("BinaryIO", entry)
-        self._open, self._threads = partial(opened, reopening(file)), threads
-        if file is not source:
-            file.close()
+            source = plain_file(name)
+        with source.open() if isinstance(source, Entry) else nullcontext(source) as file:
+            self._open, self._threads = partial(opened, reopening(file)), threads
         try:
             with self._open() as stream:
                 self.scan = scan(stream)
                 self._stored = stream.codec_context.width, stream.codec_context.height
                 self.codec, self.container = stream.codec_context.name, stream.container.format.name
         except NotVideo as error:
-            if name:
-                raise NotVideo(f"{printable(name)} cannot be read as video: {error}") from error
+            if isinstance(source, Entry):
+                raise NotVideo(f"{printable(source.path)} cannot be read as video: {error.text}") from error
             raise
         self.rate, self.frames = self.scan.rate, len(self.scan)
         self.start, self.duration = self.scan.start, self.scan.end - self.scan.start

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio import clock
-from seldio.errors import SeldioError, UsageError, needing
+from seldio.errors import SeldioError, needing
 from seldio.media.audio import BLOCK, Floats, NotAudio
 from seldio.media.recording import Recording
 from seldio.media.video import Picture, Video
@@ -206,8 +206,6 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
     Pictures are taken on the true clock of the video, :data:`PICTURES` a second at most; before the first one
     and in gaps the screen is black.
     """
-    if video is None and downmix is None:
-        raise UsageError("no recording or video to copy")
     out = io.BytesIO()
     blocks = downmix.blocks() if downmix is not None else iter(())
     track = (downmix.recording.rate, len(downmix.weights)) if downmix is not None else None

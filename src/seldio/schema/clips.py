@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Annotated, Any, Literal, Self, get_args
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
-from seldio.schema.arrays import pc
 from seldio.schema.numbers import NotNegative
+
+if TYPE_CHECKING:
+    from seldio.schema import arrow_types
 
 FilePath = Annotated[str, Field(min_length=1)]
 #: What a recording is, and the field of a clip that it stands in; the first one there is meant where none is named.
@@ -64,57 +65,7 @@ CLIP_SCHEMA = pa.schema(
 )
 
 
-class ClipTable(Mapping[str, Clip]):
-    """Clips by name, held as columns: a row becomes a model when it is asked for.
-
-    Args:
-        table: the columns ``name`` (of the clip within its dataset, which is its ``clip`` unless several are called so)
-            and those of ``CLIP_SCHEMA``.
-        models: the rows, and perhaps others, where there are models already.
-    """
-
-    def __init__(self, table: pa.Table, models: Mapping[str, Clip] | None = None) -> None:
-        self.table, self._models = table, models
-
-    @classmethod
-    def of(cls, clips: Mapping[str, Clip]) -> Self:
-        """Return the table of *clips*, in their order."""
-        columns = {"name": pa.array(list(clips), pa.string())}
-        for field in CLIP_SCHEMA:
-            columns[field.name] = pa.array([getattr(clip, field.name) for clip in clips.values()], field.type)
-        return cls(pa.table(columns), clips)
-
-    def __getstate__(self) -> pa.Table:
-        return self.table
-
-    def __setstate__(self, table: pa.Table) -> None:
-        self.__init__(table)  # type: ignore[misc]
-
-    def __len__(self) -> int:
-        return int(self.table.num_rows)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._rows
-
-    def __getitem__(self, name: str) -> Clip:
-        if self._models is not None and name in self._rows:
-            return self._models[name]
-        row = self._rows[name]
-        return Clip.model_construct(**{field: self.table[field][row].as_py() for field in CLIP_SCHEMA.names})
-
-    @cached_property
-    def _rows(self) -> dict[str, int]:
-        return {name: row for row, name in enumerate(self.table["name"].to_pylist())}
-
-    def column(self, field: str) -> pa.ChunkedArray:
-        """Return a column as plain values, with texts for dictionary values."""
-        column = self.table[field]
-        return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-
-    def where(self, field: str, wanted: Sequence[Any]) -> ClipTable:
-        """Return the clips that have one of *wanted* in a column; None is one of the values that there may be."""
-        column = self.column(field)
-        return ClipTable(self.table.filter(pc.is_in(column, pa.array(wanted, column.type))), self._models)
+def clip_table(clips: Iterable[Clip]) -> arrow_types.Table:
+    """Return the Arrow table of *clips*, one row each, with the columns ``CLIP_SCHEMA``."""
+    rows = [clip.model_dump() for clip in clips]
+    return cast("arrow_types.Table", pa.Table.from_pylist(rows, schema=CLIP_SCHEMA))

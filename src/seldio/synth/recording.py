@@ -85,7 +85,7 @@ def record(
     dry = np.zeros(frames, np.float32)
     active = np.zeros(frames, bool)
     for number, track in enumerate(tracks):
-        start, end = (round(clock.sample(frame, RATE)) for frame in (track.first, track.end))
+        start, end = (round(clock.seconds(frame) * RATE) for frame in (track.first, track.end))
         active[start:end] = True
         wave = sound(track.class_id, end - start, RATE, np.random.default_rng((seed, 1, number)))
         placed(dry, [(start, wave)])

@@ -126,7 +126,7 @@ def write_video(folder: Path, name: str, tracks: Sequence[Track], seconds: float
         progress.task("painting videos", total) as advance,
     ):
         for number in range(total):
-            video.picture(painted(tracks, float(clock.video_time(number)), azimuth, elevation))
+            video.picture(painted(tracks, float(number / clock.NTSC), azimuth, elevation))
             advance(1, 0)
 
 

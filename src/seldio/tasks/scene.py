@@ -98,15 +98,12 @@ class Scene:
         end: label frame after its last.
         events: by onset.
         rows: the event frames of all clips.
-        means: unit vectors of the mean directions of *events*.
 
     ``alike`` has the events of each class by what it is called.
     """
 
-    def __init__(
-        self, clip: str, path: str, first: int, end: int, events: list[SceneEvent], rows: SceneRows, means: Floats
-    ) -> None:
-        self.clip, self.path, self.rows, self.means = clip, path, rows, means
+    def __init__(self, clip: str, path: str, first: int, end: int, events: list[SceneEvent], rows: SceneRows) -> None:
+        self.clip, self.path, self.rows = clip, path, rows
         self.first, self.length = first, end - first
         self.start, self.end = first / 10, end / 10
         self.events = events
@@ -143,29 +140,14 @@ class Scene:
                 reasons[event.number] = Why.SHARED
         return reasons
 
-    @cached_property
-    def nearest(self) -> list[float]:
-        """By event: the least angle between its mean and a direction of any other event, degrees; nan unknown."""
-        if len(self.events) == 1:
-            return [math.inf]
-        low, high = self.events[0].low, self.events[-1].high
-        cosines = self.means @ self.rows.units[low:high].T
-        best = np.maximum.reduceat(cosines, [event.low - low for event in self.events], axis=1)
-        angles = np.round(np.degrees(np.arccos(np.clip(best, -1, 1))), 4)
-        np.fill_diagonal(angles, np.inf)
-        least: list[float] = angles.min(axis=1).tolist()
-        return least
-
     def is_crowded(self, event: SceneEvent, margin: float) -> bool:
         """Return whether a direction of another event is nearer than *margin* degrees to one of *event*, or may be."""
-        if self.nearest[event.number] - event.spread > margin:
-            return False
         if event.number not in self._closest:
-            low, high = self.events[0].low, self.events[-1].high
             units = self.rows.units
+            low, high = self.events[0].low, self.events[-1].high
             others = np.concatenate((units[low : event.low], units[event.high : high]))
-            cosine = (units[event.low : event.high] @ others.T).max()
-            self._closest[event.number] = float(np.round(np.degrees(np.arccos(np.clip(cosine, -1, 1))), 4))
+            cosine = float((units[event.low : event.high] @ others.T).max(initial=-1))
+            self._closest[event.number] = round(math.degrees(math.acos(max(-1.0, min(1.0, cosine)))), 4)
         return not self._closest[event.number] > margin
 
     def proof(self, event: SceneEvent) -> Proof:
@@ -269,13 +251,12 @@ def scenes(
     numbers = [place for first, after in groups for place in range(after - first)]
     heads = table.take(events_of_table.rows[low])
     events = _events(heads, called, numbers, size, number * hop, rows, repeated(table)[places], margins)
-    means = np.stack(geometry.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
     paths = {file.clip: file.name for file in origin_of(table).files}
     for first, after in groups:
         name = names[clip[first]]
         start = int(number[first]) * hop
         end = min(start + window, lengths[name])
-        yield Scene(name, paths.get(name, name), start, end, events[first:after], rows, means[first:after])
+        yield Scene(name, paths.get(name, name), start, end, events[first:after], rows)
 
 
 def _rows(table: pa.Table, places: Ints, frames: Ints, clip: Ints, margins: Margins) -> SceneRows:
