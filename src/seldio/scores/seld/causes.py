@@ -17,16 +17,14 @@ from numpy.typing import NDArray
 from seldio.changes import BETWEEN_SIDES, Change, classes_permuted, shifted
 from seldio.scores.resampling import rooms_of
 from seldio.scores.seld.counting import (
-    Count,
     EventFrames,
-    Floats,
     Ints,
+    Measure,
     Thresholds,
     degrees_between,
     linear_sum_assignment,
     oriented,
 )
-from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.scoring import SeldScore, count_sides
 from seldio.text import listed, printable
 
@@ -74,13 +72,12 @@ def probable_causes(
     a, b = (_of_clips(side, tried) for side in (reference, prediction))
     sides = []
     for side in (a, b):
-        chosen = (side.frame >= 0) & (side.frame < FRAMES) & (side.frame % STEP == STEP // 2) & (side.class_id >= 0)
-        rows = side.take(chosen & (side.class_id < classes))
-        rows = dataclasses.replace(rows, frame=rows.frame // STEP)
-        sides.append(rows.take(np.argsort(rows.clip * FRAMES + rows.frame, kind="stable")))
-    by_frame = dataclasses.replace(score.profile, unit=1, horizon=None)
+        chosen = (side.frame >= 0) & (side.frame < FRAMES) & (side.frame % STEP == STEP // 2)
+        sides.append(side.take(chosen & (side.class_id >= 0) & (side.class_id < classes)))
     first, second = sides
-    suspects = _suspects(Sample(first, second, len(tried), classes, by_frame, limits), tried, score)
+    sample = Sample(first, second, len(tried), classes, score.profile.measure, limits)
+    sample = dataclasses.replace(sample, a=first.take(np.argsort(sample.cells(first), kind="stable")))
+    suspects = _suspects(sample, tried, score)
     if not suspects and (frames := _shift(a, b)):
         suspects = [Suspect(shifted(frames), np.arange(len(score.clips)), least=_SHIFTED)]
     for change, clips, where, moved, least in suspects:
@@ -120,35 +117,51 @@ def applied(change: Change, side: EventFrames) -> EventFrames:
 
 
 class Tally(NamedTuple):
-    """Counts of a sample, shape [clips, classes] each: pairs well placed, all pairs, and references."""
+    """Counts of a sample, shape [clips, classes] each: rows well placed, rows matched, and references."""
 
-    true: Floats
-    matched: Floats
-    references: Floats
+    true: Ints
+    matched: Ints
+    references: Ints
 
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """Every fifth frame of the beginnings of clips; frames are counted from 0 on without gaps."""
+    """Every fifth frame of the beginnings of clips."""
 
-    a: EventFrames  # of the reference, sorted by clip and frame
+    a: EventFrames  # of the reference, sorted by :meth:`cells`
     b: EventFrames  # of the prediction
     clips: int
     classes: int
-    profile: SeldProfile  # by which frames count one by one
+    measure: Measure
     limits: Thresholds
 
-    def tally(self, b: EventFrames | None = None) -> Tally:
-        """Return the counts with the predictions changed to *b*."""
-        b = self.b if b is None else b
-        counts = count_sides(self.a, b, self.profile, self.limits, self.classes, self.clips)
-        return Tally(*(counts[:, place] for place in (Count.TRUE, Count.MATCHED, Count.REFERENCES)))
+    def cells(self, side: EventFrames) -> Ints:
+        """Return a number for the clip, frame and class of each row."""
+        return (side.clip * FRAMES + side.frame) * self.classes + side.class_id
 
-    def near(self, i: Ints, j: Ints) -> Bools:
-        """Return which rows of the reference are as near to predicted ones as the limit of angles asks for."""
-        measure = self.profile.measure
-        degrees = degrees_between(oriented(self.a, measure)[:, i], oriented(self.b, measure)[:, j], measure)
-        return np.asarray(degrees <= self.limits.angle)
+    def sums(self, side: EventFrames, rows: Any) -> Ints:
+        """Return how many rows each clip and class has of those chosen by a mask of the first ones."""
+        chosen = np.flatnonzero(rows)
+        places = side.clip[chosen] * self.classes + side.class_id[chosen]
+        return np.bincount(places, minlength=self.clips * self.classes).reshape(self.clips, self.classes)
+
+    def near(self, b: EventFrames, i: Ints, j: Ints) -> Bools:
+        """Return which pairs of rows of the reference and of *b* are within the limits."""
+        places = oriented(self.a, self.measure)[:, i], oriented(b, self.measure)[:, j]
+        near = degrees_between(*places, self.measure) <= self.limits.angle
+        if np.isfinite(self.limits.relative) and self.a.distance is not None and b.distance is not None:
+            near &= np.abs(self.a.distance[i] - b.distance[j]) <= self.limits.relative * self.a.distance[i]
+        return np.asarray(near)
+
+    def tally(self, b: EventFrames) -> Tally:
+        """Return the counts with the predictions changed to *b*: the rows in some pair, of both sides the fewer."""
+        b = b.take((b.class_id >= 0) & (b.class_id < self.classes))
+        i, j = near_pairs(self.cells(self.a), self.cells(b), 0)
+        true, matched = (
+            np.minimum(self.sums(self.a, np.bincount(i[pairs]) > 0), self.sums(b, np.bincount(j[pairs]) > 0))
+            for pairs in (self.near(b, i, j), slice(None))
+        )
+        return Tally(true, matched, self.sums(self.a, np.ones(len(self.a))))
 
 
 def near_pairs(a: Ints, b: Ints, reach: int) -> tuple[Ints, Ints]:
@@ -179,7 +192,7 @@ def _suspects(sample: Sample, tried: Ints, score: SeldScore) -> list[Suspect]:
     """
     every, names = np.arange(sample.clips), [score.clips[number] for number in tried.tolist()]
     rooms = {room: np.array(clips) for room, clips in rooms_of(names).items()}
-    before = sample.tally()
+    before = sample.tally(sample.b)
     whole = any(_bad(before, every).values())
     poor = [room for room, at in rooms.items() if 1 < len(at) < sample.clips and any(_bad(before, at).values())]
     bad = [clip for clip in every if any(_bad(before, every[clip : clip + 1]).values())]
@@ -189,7 +202,7 @@ def _suspects(sample: Sample, tried: Ints, score: SeldScore) -> list[Suspect]:
     if len(wanted) < sample.clips:  # the same with the rows of these clips alone
         a, b = (side.take(np.isin(side.clip, wanted)) for side in (sample.a, sample.b))
         sample = dataclasses.replace(sample, a=a, b=b)
-        before = sample.tally()
+        before = sample.tally(sample.b)
     fields = {"azimuth", "class_id", *score.profile.needs}
     fields |= set() if score.profile.measure == "folded" else {"elevation"}
     changes = [change for change in BETWEEN_SIDES if change.needs in fields]
@@ -268,7 +281,7 @@ def _permuted(sample: Sample) -> Change | None:
     """Return the exchange of classes that makes most pairs of near rows agree, where that are several classes."""
     a, b, classes, every = sample.a, sample.b, sample.classes, np.arange(sample.classes)
     i, j = near_pairs(a.clip * FRAMES + a.frame, b.clip * FRAMES + b.frame, 0)
-    near = sample.near(i, j)
+    near = sample.near(b, i, j)
     pairs = b.class_id[j[near]] * classes + a.class_id[i[near]]
     agreeing = np.bincount(pairs, minlength=classes**2).reshape(classes, classes)
     others = np.where(np.eye(classes, dtype=bool), 0, agreeing)
@@ -296,7 +309,7 @@ def _moved(sample: Sample, tally: Tally, names: list[str]) -> tuple[Change, Ints
         rows = np.flatnonzero(b.clip == clip)
         i, j = near_pairs(key[order], b.frame[rows] * classes + b.class_id[rows], 0)
         i, j = order[i], rows[j]
-        for into, pairs in ((true, sample.near(i, j)), (matched, slice(None))):
+        for into, pairs in ((true, sample.near(b, i, j)), (matched, slice(None))):
             predicted = np.unique(a.clip[i[pairs]] * len(b) + j[pairs]) // len(b)
             both = predicted, a.clip[np.unique(i[pairs])]
             into[clip] = np.minimum(*(np.bincount(each, minlength=clips) for each in both))
