@@ -323,14 +323,17 @@ class SeldAccumulator:
         counts = np.concatenate([no_counts(0, self._classes), *(self._clips[name] for name in names)])
         return SeldScore(self.profile, self.average, tuple(names), counts)
 
-    def merge(self, other: SeldAccumulator) -> None:
-        """Take over the clips that another one counted, e.g. in another process.
+    def merge(self, other: SeldAccumulator | dict[str, Any]) -> None:
+        """Take over the clips that another one counted, e.g. in another process; or those of its :meth:`state_dict`.
 
         A clip that both counted, as where a sampler fills up the last batches with clips from the start, counts once.
 
         Raises:
             UsageError: the other one counts another way, or counted another number of anything in the same clip.
         """
+        if isinstance(other, dict):
+            state, other = other, SeldAccumulator(self.profile.name, self.average, self._limits)
+            other.load_state_dict(state)
         if (self.profile, self.average, self._limits) != (other.profile, other.average, other._limits):
             raise UsageError("the accumulators count in different ways")
         for clip in sorted(self._clips.keys() & other._clips.keys()):
@@ -341,16 +344,7 @@ class SeldAccumulator:
                 )
         self._clips |= other._clips
 
-    def merge_state(self, incoming: SeldAccumulator | dict[str, Any]) -> None:
-        """Do :meth:`merge` with another accumulator, or with what its :meth:`state_dict` gave.
-
-        Raises:
-            UsageError: see :meth:`merge`.
-        """
-        if isinstance(incoming, dict):
-            state, incoming = incoming, SeldAccumulator(self.profile.name, self.average, self._limits)
-            incoming.load_state_dict(state)
-        self.merge(incoming)
+    merge_state = merge
 
     def reset(self) -> None:
         """Forget all clips."""
