@@ -96,16 +96,6 @@ def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
     assert {"folded", "elevation-unused"}.isdisjoint(noticed(scored(tmp_path, reference, reference)))
 
 
-def test_a_clip_in_both_accumulators_is_refused_if_it_is_not_the_same() -> None:
-    rows = {"frame": [0, 1, 2], "class_id": [0, 0, 0], "azimuth": [0.0, 0.0, 0.0], "elevation": [0.0, 0.0, 0.0]}
-    one, other = SeldAccumulator(), SeldAccumulator()
-    one.update("a", rows, rows)
-    other.update("a", rows, rows | {"azimuth": [50.0, 50.0, 50.0]})
-    with pytest.raises(UsageError, match="both accumulators counted a, and not the same"):
-        one.merge(other)
-    assert one.score().clips == ("a",)
-
-
 def test_accumulators_have_the_names_of_torchmetrics() -> None:
     """update, compute, reset, forward (a call), merge_state, state_dict: all but the tensors."""
     rows = {"frame": [0, 1], "class_id": [0, 5], "azimuth": [0.0, 9.0], "elevation": [0.0, 0.0]}
@@ -120,8 +110,6 @@ def test_accumulators_have_the_names_of_torchmetrics() -> None:
 
     assert ("a", "b", "c") == one.score().clips == other.score().clips
     assert one.compute() == other.compute()
-    one.reset()
-    assert () == one.score().clips
 
 
 def test_a_table_of_several_clips_is_counted_clip_by_clip() -> None:
@@ -214,16 +202,6 @@ def test_what_a_score_says_of_itself(tmp_path: Path, case: Any) -> None:
     assert notice.grave == grave
     for each in words:
         assert each in notice.text
-
-
-def test_vectors_without_a_direction(tmp_path: Path) -> None:
-    rows = "".join(f"{frame},0,0,{x}.0,0.0,0.0,0\n" for frame, x in ((3, 0), (4, 0), (5, 1)))
-    truth = labels(tmp_path / "ref", a=label(range(1, 21), 0, 30))
-    notice = noticed(seldio.score(_written(tmp_path / "out", {"a": rows}), truth, format="dcase2023-output"))[
-        "zero-vector"
-    ]
-    assert notice.grave
-    assert "2 predicted rows with the vector (0, 0, 0)" in notice.text
 
 
 def test_jackknives_of_the_programs(tmp_path: Path) -> None:

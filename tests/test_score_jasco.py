@@ -114,7 +114,7 @@ READINGS: tuple[tuple[str, Judged, Judged], ...] = (
     ("rating: 2\norientation: good", Judged(None, None), Judged(2, "G")),
     ("Rating: \n2\nOrientation: \nBoth", Judged(0, None), Judged(2, "G")),
     ("Rating: 1.0\nOrientation: Good", Judged(0, "G"), Judged(1, "G")),
-    ("Rating: 2 (out of 10)\nOrientation: Good", Judged(0, "G"), Judged(2, "G", 10)),
+    ("Rating: 2 (out of 10)\nOrientation: Good", Judged(0, "G"), Judged(None, "G")),
     ("Rating: 2 (out of 2)\nOrientation: Good", Judged(2, "G"), Judged(2, "G")),
     ("Rating: 2/2\nOrientation: Good", Judged(2, "G"), Judged(2, "G")),
     ("Rating: 1/2\nOrientation: Good", Judged(1, "G"), Judged(1, "G")),
@@ -192,10 +192,10 @@ def test_a_whole_file() -> None:
 
 
 def test_the_reading_asked_for_stands_first() -> None:
-    found = score(whole({"1": ["Rating: 2 (out of 10)\nOrientation: Good"]}), mode="eval.py")
+    found = score(whole({"1": ["Rating: 2, of 10\nOrientation: Good"]}), mode="eval.py")
     assert ("eval.py", 0.0, "jasco-eval.py") == (found.overall["reading"], found.overall["best_mean"], found.profile)
     assert 0.0 == found.tables[1].rows[0][2]
-    found = score(whole({"1": ["Rating: 2 (out of 10)\nOrientation: Good"]}))
+    found = score(whole({"1": ["Rating: 2, of 10\nOrientation: Good"]}))
     assert ("corrected", 2 / 80) == (found.overall["reading"], found.overall["best_mean"])
 
 
@@ -204,7 +204,6 @@ def test_the_reading_asked_for_stands_first() -> None:
     [
         ("misread-by-eval.py", "**Rating:** 0\nOrientation: Good", 2 / 80, 0.0, "that of the row before"),
         ("misread-by-eval.py", "Rating: 1.0\nOrientation: Good", 0.0, 1 / 80, "takes any 0"),
-        ("other-scale", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "out of 10"),
         (
             "misread-by-eval.py",
             "Not Orientation: Neither.\nRating: 2\nOrientation: Good",
@@ -226,7 +225,7 @@ def test_faults_are_named_with_both_numbers(
     assert official_best == pytest.approx(both["eval.py"]["best_mean"])
     assert corrected_best == pytest.approx(both["corrected"]["best_mean"])
     assert part in noticed(report)[name].text
-    assert "item 5" in noticed(report)[name].text or name in ("other-scale", "second-call")
+    assert "item 5" in noticed(report)[name].text or name == "second-call"
     if name == "misread-by-eval.py":
         assert f"eval.py {official_best:.3f}, corrected {corrected_best:.3f}" in noticed(report)[name].text
     assert noticed(report)[name].grave is (name != "second-call")

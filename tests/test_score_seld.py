@@ -274,8 +274,14 @@ def test_the_accumulator_takes_arrays_and_forgets() -> None:
     assert live.compute()["F"] == pytest.approx(1)
     live.merge(live)  # nor does it count twice where another process counted the same
     assert live.score().clips == ("a",)
-    with pytest.raises(UsageError, match="different"):
-        live.merge(SeldAccumulator("dcase2023"))
+    other = SeldAccumulator("dcase2024-angles", "micro")
+    other.update("a", columns, columns | {"azimuth": frames * 1.0 + 50})
+    for wrong, message in (
+        (other, "both accumulators counted a, and not"),
+        (SeldAccumulator("dcase2023"), "different"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            live.merge(wrong)
     with pytest.raises(UsageError, match="saved by an accumulator of another profile"):
         live.load_state_dict(SeldAccumulator("dcase2023").state_dict())
     state = live.state_dict()

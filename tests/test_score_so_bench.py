@@ -14,9 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio import synth
-from seldio.answers import measures
 from seldio.answers.extract import AnsweredQuestion, Names, extract, faults, judgement
-from seldio.answers.words import plainly
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge import Malformed, read
@@ -94,11 +92,6 @@ def test_profiles(name, distance, onset):
     said = outcome("estimate_distance", {"distance_m": 10.0}, profile, distance_m=12.9)
     assert said.correct == float(profile.relative)
     assert abs(said.details["distance_error_m"] - 2.9) < 1e-9
-
-
-@given(st.floats(-180, 180).map(lambda value: round(value, 3)), st.sampled_from(["{} degrees", "azimuth: {}°", "{}"]))
-def test_an_azimuth_that_is_written_is_read(value, shape):
-    assert value == measures.azimuth(plainly(shape.format(f"{value:.3f}")))
 
 
 NAMES = Names(["dog", "cat", "bird",
@@ -479,24 +472,3 @@ def test_what_a_task_does_not_read_refuses_no_reply(task, value):
         assert evaluate(asked, verdict, CARD).correct == 1.0
     with pytest.raises(Malformed, match="another request"):
         read(json.dumps({"request": "0123456789ab", **value}), to_judge(asked))
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("It is not moving", "stationary"), ("It doesn't move", "stationary"), ("It is not moving away", None),
-        ("It does not move closer", None), ("It moves left or right", None), ("It moves left and then right", None),
-        ("It doesn't seem to approach", None), ("It moves from right to left", "moving_left"),
-        ("The laughter remains stationary throughout its duration.", "stationary"), ("not stationary", "moving"),
-        ("It's moving away", "moving_away"), ("gets closer", "moving_toward"), ("not approaching", None), ("loud", None),
-        ("moves from left to right", "moving_right"), ("It moves to the left.", "moving_left"), ("static", "stationary"),
-        ("approaches, then recedes", None),
-    ],
-)  # fmt: skip
-def test_motions(text: str, label: str | None) -> None:
-    assert measures.motion(plainly(text)) == label
-
-
-@pytest.mark.parametrize("text", ["2 to 4 s", "between 2 and 4 s", "2 or maybe 4 s", "2-4 s", "It is about 2 to 4 s"])
-def test_a_range_or_a_choice_has_no_onset(text: str) -> None:
-    assert measures.onset(plainly(text)) is None

@@ -37,7 +37,6 @@ class Judged(NamedTuple):
 
     rating: int | None  # 0, 1 or 2; None where none is given
     orientation: Orientation | None  # None where none is given; ``eval.py`` then asks the judge once more
-    scale: int | None = None  # the upper end of a scale that the judge made up, as in ``2 (out of 10)``
 
     @property
     def complete(self) -> bool:
@@ -92,7 +91,6 @@ def parse(text: str, mode: Mode = "corrected") -> Judged:
     """
     rating: int | None = None
     orientation: Orientation | None = None
-    scale: int | None = None
     if mode == "eval.py":
         orientation = next((name for name, parts in _FIRST.items() if any(part in text for part in parts)), None)
         for line in text.split("\n"):
@@ -104,14 +102,13 @@ def parse(text: str, mode: Mode = "corrected") -> Judged:
         return _of_object(values[0])
     if match := _NUMBER.match(_value(text, "rating") or ""):
         rating = int(match[1]) if int(match[1]) <= 2 else None
-        if upper_end := _SCALE.match(match[2].lstrip(" \t\r*_`\"')]>")):
-            scale = int(upper_end[1]) if int(upper_end[1]) != 2 else None
-        elif _OTHER.match(match[2]):
-            rating = None  # a choice of several
+        upper_end = _SCALE.match(match[2].lstrip(" \t\r*_`\"')]>"))
+        if int(upper_end[1]) != 2 if upper_end else _OTHER.match(match[2]):
+            rating = None  # of another scale, as in ``2 (out of 10)``, or a choice of several
     if match := _WORD.match(_value(text, "orientation") or ""):
         choice = _CHOICE.match(match[2])
         orientation = None if choice and choice[1].lower() in _NAMES else _NAMES.get(match[1].lower())
-    return Judged(rating, orientation, scale)
+    return Judged(rating, orientation)
 
 
 def _of_object(verdict: Mapping[str, object]) -> Judged:
@@ -203,7 +200,7 @@ def _read_text(text: str) -> dict[str, Any]:
     Raises:
         Malformed: it has no rating, or no orientation.
     """
-    rating, orientation, _ = parse(text)
+    rating, orientation = parse(text)
     if rating is None:
         raise Malformed("no line has a Rating of 0, 1 or 2")
     if orientation is None:
@@ -413,7 +410,7 @@ def official(rows: Sequence[tuple[str | None, str | None]], second: Callable[[in
             if text is None or text in NAN_TEXTS:
                 result.crash = "TypeError: argument of type 'numpy.float64' is not iterable"
                 return result
-            rating, orientation, _ = parse(text, "eval.py")
+            rating, orientation = parse(text, "eval.py")
             if orientation is None:
                 reply = second(number)
                 orientation = next((name for name, part in _SECOND.items() if part in reply), None)
@@ -538,12 +535,6 @@ class JascoCase:
         asked_again = sum(parse(self.texts[row], "eval.py").orientation is None for row in ended.orientations)
         text = "whose orientation eval.py does not find and asks its judge for again: taken here as it is meant"
         notices += counted("second-call", asked_again, "judge text", text)
-        scales = [verdict.scale for verdict in self.verdicts if verdict.scale is not None]
-        text = (
-            f"with a scale that was not asked for, out of {listed([str(scale) for scale in sorted({*scales})])}; the "
-            "number before it is used as it is"
-        )
-        notices += counted("other-scale", len(scales), "judge text", text, True)
         return in_order(notices)
 
     def report(self, system: str) -> ScoreReport:

@@ -427,23 +427,6 @@ class JudgeTally:
         return (Notice("refused-replies", text + listed(reasons, 3, len(self.refused)), grave=True, first=True),)
 
 
-@dataclasses.dataclass(frozen=True)
-class JudgePlan:
-    """The cost of a run (``--dry-run``)."""
-
-    requests: int  # all
-    cached: int  # whose reply is in the cache
-    calls: int  # to be made, if every reply is good at once
-    tokens_in: int  # estimated: a token for each four bytes of UTF-8
-    tokens_out: int  # at most
-
-    def __str__(self) -> str:
-        return (
-            f"{plural(self.requests, 'request')}, {self.cached:,} of them in the cache: {plural(self.calls, 'call')}, "
-            f"about {self.tokens_in:,} tokens in, at most {self.tokens_out:,} out"
-        )
-
-
 # --- the judge -------------------------------------------------------------------------------------
 
 
@@ -498,13 +481,19 @@ class Judge(AbstractContextManager["Judge"]):
     def __exit__(self, *args: object) -> None:
         self.cache.close()
 
-    def plan(self, requests: Sequence[JudgeRequest]) -> JudgePlan:
-        """Return what asking *requests* would take; nothing is sent."""
+    def plan(self, requests: Sequence[JudgeRequest]) -> str:
+        """Return what asking *requests* would take, in a sentence; nothing is sent.
+
+        Tokens in are estimated, one for each four bytes of UTF-8; calls are those where every reply is good at once.
+        """
         keys, cached = self._look_up(requests)
         todo = {key: request for key, request in zip(keys, requests, strict=True) if key not in cached}
         size = sum(len((request.system + request.user).encode()) for request in todo.values())
-        tokens_in, tokens_out = math.ceil(size / _BYTES_PER_TOKEN), len(todo) * self.options.max_tokens
-        return JudgePlan(len(keys), sum(key in cached for key in keys), len(todo), tokens_in, tokens_out)
+        return (
+            f"{plural(len(keys), 'request')}, {sum(key in cached for key in keys):,} of them in the cache: "
+            f"{plural(len(todo), 'call')}, about {math.ceil(size / _BYTES_PER_TOKEN):,} tokens in, at most "
+            f"{len(todo) * self.options.max_tokens:,} out"
+        )
 
     def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
         """Return a reply to each of *requests*, in their order; those that are word for word the same are sent once.
@@ -519,7 +508,7 @@ class Judge(AbstractContextManager["Judge"]):
             KeyboardInterrupt: with a text that says how to go on.
         """
         if self.options.dry_run:
-            raise Planned(str(self.plan(requests)))
+            raise Planned(self.plan(requests))
         keys, by_key = self._look_up(requests)
         by_key |= self._send({key: each for key, each in zip(keys, requests, strict=True) if key not in by_key})
         replies = [dataclasses.replace(by_key[key], id=request.id) for key, request in zip(keys, requests, strict=True)]

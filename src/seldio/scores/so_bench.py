@@ -47,16 +47,6 @@ from seldio.text import clipped, listed, plural, printable
 
 THRESHOLDS = ("azimuth", "elevation", "distance", "onset", "wer")
 
-#: What the official program does that its users do not expect.
-FAULTS = (
-    "thresholds are compared without rounding: an onset of 2.2 s for 2.0 s is 0.2000000000000002 s away and wrong",
-    "an elevation that the judge did not give is read from its azimuth",
-    "the judge sees the right answer while it reads numbers out of the prediction",
-    "a count is cut off, so that 2.7 counts as 2",
-    "predictions that are missing are left out of the mean",
-    "a judgement whose source_match and source_match_level contradict each other counts as right",
-)
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AnswerProfile:

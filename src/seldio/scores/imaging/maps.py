@@ -300,28 +300,6 @@ def average_precision(hits: Any, often: Floats, references: Floats) -> Floats:
     return (np.cumsum(each, axis=1, dtype=np.float32)[:, -1] / np.float32(101.0)).astype(np.float64)
 
 
-def tied(overlap: Floats, score: Floats, references: int) -> tuple[int, float, float]:
-    """Return how many detections have the score of one that is a hit where they are none, and the bounds of AP.
-
-    The program sorts by score with an algorithm that leaves the order of equals open; the bounds are the means over
-    thresholds if hits come last, and if they come first.
-    """
-    if not len(score) or not references:
-        return 0, np.nan, np.nan
-    hits = [overlap >= value for value in THRESHOLDS]
-    _, group = np.unique(score, return_inverse=True)
-    mixed = np.zeros(group.max() + 1, bool)
-    for hit in hits:
-        right = np.bincount(group, hit)
-        mixed |= (right > 0) & (right < np.bincount(group))
-    once, total = np.ones((1, len(score))), np.array([references])
-    low, high = (
-        float(np.mean([average_precision(hit[np.lexsort((sign * hit, -score))], once, total) for hit in hits]))
-        for sign in (1, -1)
-    )
-    return int(mixed[group].sum()), low, high
-
-
 class MapScores:
     """Scores of all detections of some clips, with a weight for each clip."""
 

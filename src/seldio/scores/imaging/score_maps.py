@@ -34,7 +34,6 @@ from seldio.scores.imaging.maps import (
     Detections,
     MapScores,
     paired,
-    tied,
 )
 from seldio.scores.resampling import (
     ENOUGH,
@@ -197,21 +196,10 @@ def _notices(case: ImagingCase) -> Iterator[Notice]:
         yield from counted("empty-maps", rows["empty"], noun, text, rows["empty"] > 0.1 * rows["rows"])
     yield from counted("no-score", given["unscored"], "detection", "without a score: 0 counts", True)
     score, macro = case.score, case.score.average == "macro"
-    groups = [(np.arange(len(score.clip)), int(case.references.sum()))]
-    if macro:
-        by_class = enumerate(case.references.tolist())
-        groups = [(np.flatnonzero(score.class_id == number), count) for number, count in by_class]
-    ties = [tied(score.overlap[rows], score.score[rows], count) for rows, count in groups]
-    if count := sum(number for number, *_ in ties):
-        # classes with labels and no detection have AP 0
-        absent = int(((case.references > 0) & (case.detections == 0)).sum()) if macro else 0
-        ends = [[bounds[place] for bounds in ties if not np.isnan(bounds[place])] for place in (1, 2)]
-        low, high = (sum(values) / (len(values) + absent) for values in ends)
-        text = (
-            f"{plural(count, 'detection')} with the score of another that is right where they are wrong: the program "
-            f"sorts them in an order that is left open, so that mAP is anything from {low:.4f} to {high:.4f}"
-        )
-        yield Notice("equal-scores", text, grave=high - low > 0.001)
+    ranked = np.column_stack((score.class_id if macro else np.zeros(len(score.clip)), score.score))
+    _, many = np.unique(ranked, axis=0, return_counts=True)
+    text = "with the score of another one: the program sorts them in an order that is left open, and AP depends on it"
+    yield from counted("equal-scores", int(many[many > 1].sum()), "detection", text, True)
     unlabelled = (case.references == 0) & (case.detections > 0)
     if unlabelled.any():
         detections = plural(int(case.detections[unlabelled].sum()), "detection")

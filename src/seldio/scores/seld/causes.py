@@ -14,10 +14,17 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from seldio.changes import BETWEEN_SIDES, Change, classes_permuted, directions, shifted
+from seldio.changes import BETWEEN_SIDES, Change, classes_permuted, shifted
 from seldio.scores.resampling import rooms_of
-from seldio.scores.seld.counting import EventFrames, Floats, Ints, Thresholds, linear_sum_assignment
-from seldio.scores.seld.profiles import SeldProfile
+from seldio.scores.seld.counting import (
+    EventFrames,
+    Ints,
+    Measure,
+    Thresholds,
+    degrees_between,
+    linear_sum_assignment,
+    oriented,
+)
 from seldio.scores.seld.scoring import SeldScore, count_sides
 from seldio.text import listed, printable
 
@@ -63,13 +70,14 @@ def probable_causes(
     """
     tried = np.flatnonzero(np.isin(score.clips, sampled(score.clips)))
     a, b = (_of_clips(side, tried) for side in (reference, prediction))
-    sample = []  # every fifth frame of the beginnings of clips
+    sides = []
     for side in (a, b):
         chosen = (side.frame >= 0) & (side.frame < FRAMES) & (side.frame % STEP == STEP // 2)
-        sample.append(side.take(chosen & (side.class_id >= 0)))
-    first, second = sample
-    trial = Trial(first, second, len(tried), classes, score.profile, limits)
-    suspects = _suspects(trial, tried, score)
+        sides.append(side.take(chosen & (side.class_id >= 0) & (side.class_id < classes)))
+    first, second = sides
+    sample = Sample(first, second, len(tried), classes, score.profile.measure, limits)
+    sample = dataclasses.replace(sample, a=first.take(np.argsort(sample.cells(first), kind="stable")))
+    suspects = _suspects(sample, tried, score)
     if not suspects and (frames := _shift(a, b)):
         suspects = [Suspect(shifted(frames), np.arange(len(score.clips)), least=_SHIFTED)]
     for change, clips, where, moved, least in suspects:
@@ -109,73 +117,51 @@ def applied(change: Change, side: EventFrames) -> EventFrames:
 
 
 class Tally(NamedTuple):
-    """Counts after a change to the sample, shape [clips, classes] each: rows well placed, and rows matched."""
+    """Counts of a sample, shape [clips, classes] each: rows well placed, rows matched, and references."""
 
     true: Ints
     matched: Ints
+    references: Ints
 
 
-class Trial:
-    """A sample of both sides, with all pairs of rows of one clip and frame.
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """Every fifth frame of the beginnings of clips."""
 
-    The profile says how angles are measured and which fields count, *limits* how far apart pairs may be.
-    """
+    a: EventFrames  # of the reference, sorted by :meth:`cells`
+    b: EventFrames  # of the prediction
+    clips: int
+    classes: int
+    measure: Measure
+    limits: Thresholds
 
-    def __init__(
-        self,
-        reference: EventFrames,
-        prediction: EventFrames,
-        clips: int,
-        classes: int,
-        profile: SeldProfile,
-        limits: Thresholds,
-    ) -> None:
-        self.a = reference.take(np.argsort(reference.clip * FRAMES + reference.frame, kind="stable"))
-        self.b, self.clips, self.classes = prediction, clips, classes
-        self.profile, self.limits = profile, limits
-        self.folded = profile.measure == "folded"
-        fields = {"azimuth", "class_id", *profile.needs} | (set() if self.folded else {"elevation"})
-        self.changes = [change for change in BETWEEN_SIDES if change.needs in fields]
-        self.relative = np.isfinite(limits.relative) and "distance" in fields
-        key = self.a.clip * FRAMES + self.a.frame
-        self.i, self.j = near_pairs(key, self.b.clip * FRAMES + self.b.frame, 0)
-        self.places = self._places(self.a)
-        self.references = self._sums(self.a, np.ones(len(self.a), dtype=bool))
-        self.predictions = self._sums(self.b, np.ones(len(self.b), dtype=bool)).sum(axis=1)
-        self.before = self.tally(self.b)
+    def cells(self, side: EventFrames) -> Ints:
+        """Return a number for the clip, frame and class of each row."""
+        return (side.clip * FRAMES + side.frame) * self.classes + side.class_id
 
-    def _places(self, side: EventFrames) -> Floats:
-        columns = {"azimuth": side.azimuth}
-        if side.elevation is not None:
-            columns["elevation"] = side.elevation
-        vectors = np.asarray(directions(columns))
-        if self.folded:
-            vectors[0] = np.abs(vectors[0])
-        return vectors
-
-    def _sums(self, side: EventFrames, rows: Bools) -> Ints:
-        counting = rows & (side.class_id >= 0) & (side.class_id < self.classes)
-        cells = side.clip[counting] * self.classes + side.class_id[counting]
-        return np.bincount(cells, minlength=self.clips * self.classes).reshape(self.clips, self.classes)
+    def sums(self, side: EventFrames, rows: Any) -> Ints:
+        """Return how many rows each clip and class has of those chosen by a mask of the first ones."""
+        chosen = np.flatnonzero(rows)
+        places = side.clip[chosen] * self.classes + side.class_id[chosen]
+        return np.bincount(places, minlength=self.clips * self.classes).reshape(self.clips, self.classes)
 
     def near(self, b: EventFrames, i: Ints, j: Ints) -> Bools:
-        """Return which pairs of rows are within the thresholds."""
-        cosine = np.einsum("ij,ij->j", self.places[:, i], self._places(b)[:, j])
-        near = cosine >= np.cos(np.radians(self.limits.angle))
-        if self.relative and self.a.distance is not None and b.distance is not None:
+        """Return which pairs of rows of the reference and of *b* are within the limits."""
+        places = oriented(self.a, self.measure)[:, i], oriented(b, self.measure)[:, j]
+        near = degrees_between(*places, self.measure) <= self.limits.angle
+        if np.isfinite(self.limits.relative) and self.a.distance is not None and b.distance is not None:
             near &= np.abs(self.a.distance[i] - b.distance[j]) <= self.limits.relative * self.a.distance[i]
         return np.asarray(near)
 
     def tally(self, b: EventFrames) -> Tally:
-        """Return the counts with predictions changed to *b*: on each side the rows in some pair, of both the fewer."""
-        same = self.a.class_id[self.i] == b.class_id[self.j]
-        i, j = self.i[same], self.j[same]
-        counts = []
-        for pairs in (self.near(b, i, j), slice(None)):
-            references, predictions = np.zeros(len(self.a), dtype=bool), np.zeros(len(b), dtype=bool)
-            references[i[pairs]], predictions[j[pairs]] = True, True
-            counts.append(np.minimum(self._sums(self.a, references), self._sums(b, predictions)))
-        return Tally(*counts)
+        """Return the counts with the predictions changed to *b*: the rows in some pair, of both sides the fewer."""
+        b = b.take((b.class_id >= 0) & (b.class_id < self.classes))
+        i, j = near_pairs(self.cells(self.a), self.cells(b), 0)
+        true, matched = (
+            np.minimum(self.sums(self.a, np.bincount(i[pairs]) > 0), self.sums(b, np.bincount(j[pairs]) > 0))
+            for pairs in (self.near(b, i, j), slice(None))
+        )
+        return Tally(true, matched, self.sums(self.a, np.ones(len(self.a))))
 
 
 def near_pairs(a: Ints, b: Ints, reach: int) -> tuple[Ints, Ints]:
@@ -199,37 +185,42 @@ _OF_ROOM, _OF_CLIP, _CLIPS, _SURE, _CLEARER = 0.4, 0.5, 4, 2, 2
 _AS_GOOD = 0.97
 
 
-def _suspects(trial: Trial, tried: Ints, score: SeldScore) -> list[Suspect]:
+def _suspects(sample: Sample, tried: Ints, score: SeldScore) -> list[Suspect]:
     """Return what fits much better: in the whole set, or else in rooms, or in clips that are in no such room.
 
-    *tried* are the numbers of the clips of the trial.
+    *tried* are the numbers of the clips of the sample.
     """
-    every, names = np.arange(trial.clips), [score.clips[number] for number in tried.tolist()]
+    every, names = np.arange(sample.clips), [score.clips[number] for number in tried.tolist()]
     rooms = {room: np.array(clips) for room, clips in rooms_of(names).items()}
-    whole, *units = [any(_bad(trial, clips).values()) for clips in (every, *rooms.values(), *every[:, None])]
-    if not whole and not any(units):
+    before = sample.tally(sample.b)
+    whole = any(_bad(before, every).values())
+    poor = [room for room, at in rooms.items() if 1 < len(at) < sample.clips and any(_bad(before, at).values())]
+    bad = [clip for clip in every if any(_bad(before, every[clip : clip + 1]).values())]
+    wanted = every if whole else np.unique(np.concatenate([every[bad], *(rooms[room] for room in poor)]))
+    if not len(wanted):
         return []
-    poor = [room for room, bad in zip(rooms, units, strict=False) if bad and 1 < len(rooms[room]) < trial.clips]
-    wanted = np.array(units[len(rooms) :]) | whole
-    wanted[[clip for room in poor for clip in rooms[room].tolist()]] = True
-    if not wanted.all():  # the same with the rows of these clips alone
-        a, b = (side.take(wanted[side.clip]) for side in (trial.a, trial.b))
-        trial = Trial(a, b, trial.clips, trial.classes, trial.profile, trial.limits)
-    changes = [*trial.changes, *filter(None, [_permuted(trial)])]
-    tallies = {change: trial.tally(applied(change, trial.b)) for change in changes}
-    if whole and (change := _best(trial, tallies, every, _PLACED)) is not None:
+    if len(wanted) < sample.clips:  # the same with the rows of these clips alone
+        a, b = (side.take(np.isin(side.clip, wanted)) for side in (sample.a, sample.b))
+        sample = dataclasses.replace(sample, a=a, b=b)
+        before = sample.tally(sample.b)
+    fields = {"azimuth", "class_id", *score.profile.needs}
+    fields |= set() if score.profile.measure == "folded" else {"elevation"}
+    changes = [change for change in BETWEEN_SIDES if change.needs in fields]
+    changes += filter(None, [_permuted(sample)])
+    tallies = {change: sample.tally(applied(change, sample.b)) for change in changes}
+    if whole and (change := _best(before, tallies, every, _PLACED)) is not None:
         return [Suspect(change, np.arange(len(score.clips)))]
-    if whole and (exchange := _moved(trial, names)) is not None:
+    if whole and (exchange := _moved(sample, before, names)) is not None:
         part = f"the {len(tried)} of {len(score.clips):,} clips that are tried" if len(tried) < len(score.clips) else ""
         return [Suspect(exchange[0], tried, part, exchange[1])]
     of_rooms: dict[Change, list[str]] = {}
     for room in poor:
-        if (change := _best(trial, tallies, rooms[room], _OF_ROOM)) is not None:
+        if (change := _best(before, tallies, rooms[room], _OF_ROOM)) is not None:
             of_rooms.setdefault(change, []).append(room)
     explained = {clip for alike in of_rooms.values() for room in alike for clip in rooms[room].tolist()}
     single: dict[Change, list[int]] = {}
     for clip in set(every.tolist()) - explained:
-        if (change := _best(trial, tallies, np.array([clip]), _OF_CLIP)) is not None:
+        if (change := _best(before, tallies, np.array([clip]), _OF_CLIP)) is not None:
             single.setdefault(change, []).append(clip)
     clips_of_room = rooms_of(score.clips)
     suspects = [
@@ -240,7 +231,7 @@ def _suspects(trial: Trial, tried: Ints, score: SeldScore) -> list[Suspect]:
     # nearly whole, in several classes
     for change, clips in single.items():
         after = tallies[change]
-        sure = _better(after.true[clips], trial.before.true[clips]).sum(axis=1) >= _SURE
+        sure = _better(after.true[clips], before.true[clips]).sum(axis=1) >= _SURE
         fitting = sure & (after.true[clips].sum(axis=1) >= _ALL * after.matched[clips].sum(axis=1))
         others = max((len(alike) for other, alike in single.items() if other != change), default=0)
         many = len(clips) >= max(_CLIPS, _CLEARER * others) and sure.sum() >= _SURE
@@ -250,13 +241,13 @@ def _suspects(trial: Trial, tried: Ints, score: SeldScore) -> list[Suspect]:
     return suspects
 
 
-def _bad(trial: Trial, clips: Ints) -> dict[str, bool]:
+def _bad(before: Tally, clips: Ints) -> dict[str, bool]:
     """Return which shares are worse than in fair systems (a third of all sources found, a third of those placed)."""
-    true, matched = (each[clips].sum() for each in trial.before)
-    return {"place": bool(true < _PLACED * matched), "match": bool(matched < _FOUND * trial.references[clips].sum())}
+    true, matched, references = (each[clips].sum() for each in before)
+    return {"place": bool(true < _PLACED * matched), "match": bool(matched < _FOUND * references)}
 
 
-def _best(trial: Trial, tallies: Mapping[Change, Tally], clips: Ints, least: float) -> Change | None:
+def _best(before: Tally, tallies: Mapping[Change, Tally], clips: Ints, least: float) -> Change | None:
     """Return the change that fits some clips much better than none, if one does.
 
     What a system gets right has to become better by more than chance or a weak system explains.
@@ -264,20 +255,20 @@ def _best(trial: Trial, tallies: Mapping[Change, Tally], clips: Ints, least: flo
     sums = {change: each.true[clips].sum() for change, each in tallies.items()}
     most_placed = max(sums.values(), default=0)
     change = next((each for each, total in sums.items() if total >= _AS_GOOD * most_placed), None)
-    if change is None or not _bad(trial, clips)[change.improves]:
+    if change is None or not _bad(before, clips)[change.improves]:
         return None
     placed, after = change.improves == "place", tallies[change]
-    old, new = ((each.true if placed else each.matched)[clips] for each in (trial.before, after))
-    most = (after.matched if placed else trial.references)[clips]
+    old, new = ((each.true if placed else each.matched)[clips] for each in (before, after))
+    most = (after.matched if placed else before.references)[clips]
     if new.sum() < max(old.sum() + _EVIDENCE, 2 * old.sum(), least * most.sum()):
         return None
     # sources stay where they are, and a system may be wrong about one throughout: others have to agree, and those of
     # another clip, or nearly all
     better, worse = _better(new, old), _better(old, new)
     cells, wide = int(better.sum()), int(better.any(axis=1).sum())
-    if len(clips) == 1 < trial.clips:
+    if len(clips) == 1 < len(before.true):
         return None if worse.any() else change
-    many = 2 if len(clips) == trial.clips else np.count_nonzero(most.sum(axis=1) >= _CELL) / 2
+    many = 2 if len(clips) == len(before.true) else np.count_nonzero(most.sum(axis=1) >= _CELL) / 2
     agree = wide >= max(2, many) and cells >= max(3, 4 * worse.sum())
     return change if agree or (cells >= 2 and new.sum() >= _ALL * most.sum()) else None
 
@@ -286,19 +277,17 @@ def _better(new: NDArray[Any], old: NDArray[Any]) -> Bools:
     return (new >= 2 * old) & (new >= old + _CELL)
 
 
-def _permuted(trial: Trial) -> Change | None:
+def _permuted(sample: Sample) -> Change | None:
     """Return the exchange of classes that makes most pairs of near rows agree, where that are several classes."""
-    i, j, every = trial.i, trial.j, np.arange(trial.classes)
-    counting = (trial.b.class_id[j] >= 0) & (trial.b.class_id[j] < trial.classes)
-    counting &= trial.a.class_id[i] < trial.classes
-    i, j = i[counting], j[counting]
-    near = trial.near(trial.b, i, j)
-    pairs = trial.b.class_id[j[near]] * trial.classes + trial.a.class_id[i[near]]
-    agreeing = np.bincount(pairs, minlength=trial.classes**2).reshape(trial.classes, trial.classes)
-    others = np.where(np.eye(trial.classes, dtype=bool), 0, agreeing)
+    a, b, classes, every = sample.a, sample.b, sample.classes, np.arange(sample.classes)
+    i, j = near_pairs(a.clip * FRAMES + a.frame, b.clip * FRAMES + b.frame, 0)
+    near = sample.near(b, i, j)
+    pairs = b.class_id[j[near]] * classes + a.class_id[i[near]]
+    agreeing = np.bincount(pairs, minlength=classes**2).reshape(classes, classes)
+    others = np.where(np.eye(classes, dtype=bool), 0, agreeing)
     if np.count_nonzero((others >= _EVIDENCE).any(axis=1)) < 3:
         return None
-    _, new = linear_sum_assignment()(agreeing + 0.5 * np.eye(trial.classes), maximize=True)
+    _, new = linear_sum_assignment()(agreeing + 0.5 * np.eye(classes), maximize=True)
     moved = (new != every) & (agreeing[every, new] >= _EVIDENCE)
     return classes_permuted(np.where(moved, new, every)) if np.count_nonzero(moved) >= 3 else None
 
@@ -308,32 +297,32 @@ def _permuted(trial: Trial) -> Change | None:
 _MOST, _FITTING, _OTHER = 0.6, 0.2, 1.5
 
 
-def _moved(trial: Trial, names: list[str]) -> tuple[Change, Ints] | None:
+def _moved(sample: Sample, tally: Tally, names: list[str]) -> tuple[Change, Ints] | None:
     """Return which clip has the predictions of each, if most files fit another clip much better than their own."""
-    clips = trial.clips
-    placed = trial.before.true.sum()
-    if clips < 3 or placed >= _PLACED * trial.references.sum():
+    a, b, clips, classes = sample.a, sample.b, sample.clips, sample.classes
+    if clips < 3 or tally.true.sum() >= _PLACED * tally.references.sum():
         return None
     true, matched = np.zeros((clips, clips)), np.zeros((clips, clips))
-    order = np.argsort(trial.a.frame * trial.classes + trial.a.class_id, kind="stable")
-    key = (trial.a.frame * trial.classes + trial.a.class_id)[order]
+    key = a.frame * classes + a.class_id
+    order = np.argsort(key, kind="stable")
     for clip in range(clips):  # its predictions, against the labels of all
-        rows = np.flatnonzero(trial.b.clip == clip)
-        i, j = near_pairs(key, trial.b.frame[rows] * trial.classes + trial.b.class_id[rows], 0)
+        rows = np.flatnonzero(b.clip == clip)
+        i, j = near_pairs(key[order], b.frame[rows] * classes + b.class_id[rows], 0)
         i, j = order[i], rows[j]
-        for into, pairs in ((true, trial.near(trial.b, i, j)), (matched, slice(None))):
-            predicted = np.unique(trial.a.clip[i[pairs]] * len(trial.b) + j[pairs]) // len(trial.b)
-            both = predicted, trial.a.clip[np.unique(i[pairs])]
+        for into, pairs in ((true, sample.near(b, i, j)), (matched, slice(None))):
+            predicted = np.unique(a.clip[i[pairs]] * len(b) + j[pairs]) // len(b)
+            both = predicted, a.clip[np.unique(i[pairs])]
             into[clip] = np.minimum(*(np.bincount(each, minlength=clips) for each in both))
-    total = trial.predictions[:, None] + trial.references.sum(axis=1)[None]
+    predictions = np.bincount(b.clip, minlength=clips)
+    total = predictions[:, None] + tally.references.sum(axis=1)[None]
     _, new = linear_sum_assignment()(true / np.maximum(total, 1), maximize=True)
     every = np.arange(clips)
     before, after = true[every, every], true[every, new]
     better = _better(after, before)
-    enough = after.sum() >= max(_EVIDENCE, 2 * before.sum(), _FITTING * trial.predictions.sum())
+    enough = after.sum() >= max(_EVIDENCE, 2 * before.sum(), _FITTING * predictions.sum())
     # sources of another clip are at other times, too
     enough = enough and matched[every, new].sum() >= _OTHER * matched.trace()
-    if not enough or better.sum() < max(3, _MOST * (trial.predictions >= _CELL).sum()):
+    if not enough or better.sum() < max(3, _MOST * (predictions >= _CELL).sum()):
         return None
     steps, counts = np.unique((new - every) % clips, return_counts=True)
     renamed = [f"{printable(names[n])} for {printable(names[new[n]])}" for n in np.flatnonzero(better)[:3].tolist()]

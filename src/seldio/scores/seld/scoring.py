@@ -36,7 +36,7 @@ from seldio.scores.seld.profiles import SeldProfile, get
 from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
-#: Official programs add a tiny number to denominators, so that 1 is never quite reached.
+#: Less than scores differ by that do: official programs add a tiny number to denominators.
 NEAR = 1e-9
 
 
@@ -114,7 +114,7 @@ class SeldScore:
         return intervals(self.values(), self.profile.score(without_each, self.average))
 
     def bootstrap(self, draw: Resampling = Resampling()) -> tuple[Floats, Floats]:  # noqa: B008 - frozen
-        """Return the lower and upper ends of the 95 % bootstrap intervals.
+        """Return the lower and upper ends of the 95 % bootstrap intervals, NaN where no resample has another score.
 
         Raises:
             UsageError: rooms are to be drawn, and a clip has none in its name.
@@ -123,9 +123,10 @@ class SeldScore:
         batches = resampling.weights(draw, units)
         drawn = np.concatenate([self.partial(np.tensordot(batch, self.counts, 1)) for batch in batches])
         low, high = resampling.interval(drawn, len(np.unique(units)))
-        if self.average == "macro":
-            of_classes = self.values()[:, 1:], self.counts, (low[:, 1:], high[:, 1:])
-            low[:, 1:], high[:, 1:] = bounded(self.profile.names, *of_classes, units)
+        stuck, place = high - low < NEAR, {name: number for number, name in enumerate(self.profile.names)}
+        if "SELD" in place:  # it varies with some of its parts, though resamples tell nothing about the others
+            stuck[place["SELD"]] |= stuck[[place[name] for name in self.profile.of_seld if name != "ER"]].any(axis=0)
+        low[stuck], high[stuck] = np.nan, np.nan
         return low, high
 
     def support(self, over: Over = "clips") -> Floats:
@@ -151,36 +152,6 @@ class SeldScore:
             return np.zeros(support.shape, dtype=bool)
         counted = ~np.isnan(self.values()[:, 1:]) & (np.array(self.profile.names) != "ER")[:, None]
         return np.asarray(counted & (support < FEWEST))
-
-
-def bounded(
-    names: Sequence[str], values: Floats, counts: Floats, ends: tuple[Floats, Floats], unit_of: Ints
-) -> tuple[Floats, Floats]:
-    """Return the *ends* of intervals by class, with bounds in the place of those of shares that are 0 or 1.
-
-    Where no reference of a class is found (or each is), resamples cannot tell anything: clips of another kind may have
-    been missed by chance, a share q of them. With n clips, q is that for which n draws miss such a clip with a chance
-    of 2.5 %, the end of C. Clopper's and E. Pearson's interval of none among n (1934); it is 1 of no clips. If all is
-    right in those, LR is q and F, as a harmonic mean, 2q / (1 + q). If all is wrong in those, with as many predictions
-    as references, F and LR are 1 - q. Errors of a class without a match, and scores made of those or of a bound, are
-    NaN.
-    """
-    low, high = (each.copy() for each in ends)
-    unmatched = counts[:, Count.MATCHED].sum(axis=0) == 0
-    stuck = unmatched.copy()
-    for place, name in enumerate(names):
-        if name in ("F", "LR", "OnscreenAcc"):
-            weight = counts[:, Count.MATCHED if name == "OnscreenAcc" else Count.REFERENCES]
-            clips = effective(weight, unit_of)
-            q = np.where(clips > 0, 1 - 0.025 ** (1 / np.where(clips > 0, clips, 1)), 1.0)
-            none, every = values[place] <= NEAR, values[place] >= 1 - NEAR
-            high[place] = np.where(none, 2 * q / (1 + q) if name == "F" else q, high[place])
-            low[place] = np.where(every, 1 - q, low[place])
-            stuck |= none | every
-    for place, name in enumerate(names):
-        unknown = stuck if name == "SELD" else unmatched & (name not in ("ER", "F", "LR"))
-        low[place], high[place] = (np.where(unknown, np.nan, end[place]) for end in (low, high))
-    return low, high
 
 
 def intervals(whole: Floats, without: Floats) -> tuple[Floats, Floats]:
@@ -352,14 +323,17 @@ class SeldAccumulator:
         counts = np.concatenate([no_counts(0, self._classes), *(self._clips[name] for name in names)])
         return SeldScore(self.profile, self.average, tuple(names), counts)
 
-    def merge(self, other: SeldAccumulator) -> None:
-        """Take over the clips that another one counted, e.g. in another process.
+    def merge(self, other: SeldAccumulator | dict[str, Any]) -> None:
+        """Take over the clips that another one counted, e.g. in another process; or those of its :meth:`state_dict`.
 
         A clip that both counted, as where a sampler fills up the last batches with clips from the start, counts once.
 
         Raises:
             UsageError: the other one counts another way, or counted another number of anything in the same clip.
         """
+        if isinstance(other, dict):
+            state, other = other, SeldAccumulator(self.profile.name, self.average, self._limits)
+            other.load_state_dict(state)
         if (self.profile, self.average, self._limits) != (other.profile, other.average, other._limits):
             raise UsageError("the accumulators count in different ways")
         for clip in sorted(self._clips.keys() & other._clips.keys()):
@@ -370,16 +344,7 @@ class SeldAccumulator:
                 )
         self._clips |= other._clips
 
-    def merge_state(self, incoming: SeldAccumulator | dict[str, Any]) -> None:
-        """Do :meth:`merge` with another accumulator, or with what its :meth:`state_dict` gave.
-
-        Raises:
-            UsageError: see :meth:`merge`.
-        """
-        if isinstance(incoming, dict):
-            state, incoming = incoming, SeldAccumulator(self.profile.name, self.average, self._limits)
-            incoming.load_state_dict(state)
-        self.merge(incoming)
+    merge_state = merge
 
     def reset(self) -> None:
         """Forget all clips."""
