@@ -398,5 +398,5 @@ def named_like_labels(file: Entry) -> bool:
         head = file.head(_HEAD)
     except InvalidData:  # one that cannot be opened is no label file
         return False
-    format = formats.by_content(head, file.name)
-    return format is not None and format.name != "dcase2026"
+    format = formats.format_of_file(head, file.name)
+    return format is not None and format.holds == "events" and format.name != "dcase2026"

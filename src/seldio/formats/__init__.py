@@ -121,12 +121,7 @@ def _every(*holds: str) -> tuple[Any, ...]:
     return (*chain(*homes), *chain(*map(_outside, kinds)))
 
 
-_TABLES = {
-    "FORMATS": (),
-    "LABEL_FORMATS": ("labels", "tool"),
-    "TOOLS": ("tool",),
-    "ITEM_FORMATS": ("items",),
-}
+_TABLES = {"FORMATS": (), "LABEL_FORMATS": ("labels", "tool"), "TOOLS": ("tool",), "ITEM_FORMATS": ("items",)}
 _CLASSES = dict.fromkeys(("FileRows", "Format", "LabelFormat", "LabelReading", "Place", "TextFile"), "base")
 _CLASSES |= {"ItemFormat": "items", "PARQUET": "parquet"}
 
@@ -200,46 +195,16 @@ def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
     return UnknownFormat(f"unknown format {name!r}{close or '; seldio formats lists those of labels and questions'}")
 
 
-def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:
-    """Return the format of questions that *name* means as the target of *source*; None where it is one of labels.
-
-    ``parquet`` is the table of labels, of questions or of predictions: of whatever the source holds.
-    """
-    return of_questions(f"{source.holds}-parquet" if source is not None and name == "parquet" else name)
-
-
-def by_content(data: bytes, name: str) -> LabelFormat | None:
-    """Return the format of labels that a file shows by how it begins, or by its name; None for tables of numbers."""
-    for format in _outside("LabelFormat"):
-        if format.likes(data, name) >= LIKELY:
-            return format  # type: ignore[no-any-return]
-    for home in HOMES:
-        if (home.holds == "tool" or home.module == "dcase_json") and home.may_hold(data, name):
-            for format in home.formats():
-                if format.likes(data, name) >= LIKELY:
-                    return format  # type: ignore[return-value]
-    return None
-
-
 def stem_of(name: str) -> str:
     """Return a file name without its suffix, and without what else files of a format have in their names."""
     folder, slash, last = name.rpartition("/")
     first, _, suffix = last.rpartition(".")
     if not first:
         return name
-    for pattern in _stems().get(f".{suffix.lower()}", ()):
-        first = pattern.sub("", first)
-    return folder + slash + first
-
-
-@cache
-def _stems() -> dict[str, list[re.Pattern[str]]]:
-    """Return the patterns of stems in file names, by suffix."""
-    stems: dict[str, list[re.Pattern[str]]] = {}
     for listed in index():
-        for suffix in (listed.suffix, *listed.also) if listed.stem else ():
-            stems.setdefault(suffix, []).append(re.compile(listed.stem))
-    return stems
+        if listed.stem and f".{suffix.lower()}" in (listed.suffix, *listed.also):
+            first = re.sub(listed.stem, "", first)
+    return folder + slash + first
 
 
 def format_of_file(data: bytes, name: str) -> Format | None:
@@ -285,11 +250,9 @@ __all__ = [
     "LabelReading",
     "Place",
     "TextFile",
-    "by_content",
     "format_of_file",
     "get",
     "index",
-    "meant",
     "named",
     "of_table",
     "stem_of",

@@ -135,10 +135,9 @@ class LabelRows:
     def __init__(self, files: Sequence[SampledFile], change: Change | None = None) -> None:
         self.files, self.change = files, change
         rows = [row for file in files for row in file.rows]
-        self.width, self.rows = collections.Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
-        self.strays = len(rows) - self.rows  # rows of another width than most
-        self.torn = self.strays > max(len(files), self.rows * (1 - ENOUGH))  # the last row of a file may be cut off
         self.header: Cells = next((tuple(file.header) for file in files if file.header), ())
+        self.width, self.rows = collections.Counter(map(len, rows)).most_common(1)[0] if rows else (len(self.header), 0)
+        self.strays = len(rows) - self.rows  # rows of another width than most
         #: whether the first column is called as that which pandas counts the rows in
         self.indexed = bool(self.header) and self.header[0] in cells.INDEX_NAMES
         usual = (row for row in rows if len(row) == self.width)
@@ -244,7 +243,7 @@ def detect(files: Sequence[TextFile]) -> Detection:
     """Tell the format of label files of one shape."""
     rows = rows_of(files)
     for dialect in DIALECTS:  # whose header it is, be it in another order
-        if rows.header and sorted(rows.header) == sorted(dialect.titles) and rows.width in (0, len(dialect.columns)):
+        if rows.header and sorted(rows.header) == sorted(dialect.titles) and rows.width == len(dialect.columns):
             return Detection(rows, dialect, (Candidate(dialect, "its header line"),))
     if not rows.rows:  # whose columns does a header without rows name?
         named = [dialect for dialect in DIALECTS if _titles(rows.header, dialect)]
@@ -418,14 +417,12 @@ def means_the_same(first: LabelFormat, second: LabelFormat) -> bool:
 
 def _decided(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> Detection | None:
     """Return the most specific of the formats that hold all rows, or those that remain; None where none does."""
-    fits = [] if rows.torn else fits_of(rows, among)
-    return _most_specific(rows, [fit for fit in fits if fit.share >= ENOUGH])
+    return _most_specific(rows, [fit for fit in fits_of(rows, among) if fit.share >= ENOUGH])
 
 
 def _misread(rows: LabelRows) -> Detection | None:
     """Return the format that most columns fit, where the others may be misread."""
-    fits = [] if rows.torn else fits_of(rows)
-    return _most_specific(rows, [fit for fit in fits if fit.possible and fit.strange < rows.width - 1])
+    return _most_specific(rows, [fit for fit in fits_of(rows) if fit.possible and fit.strange < rows.width - 1])
 
 
 def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
@@ -435,9 +432,6 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     fits = sorted(fits, key=lambda fit: fit.size)
     if not fits[0].radians:  # what degrees explain as well are no radians
         fits = [fit for fit in fits if not fit.radians]
-    headed = next((fit for fit in fits if not fit.headless), None)
-    if headed is not None:  # what lacks its header is meant only where it is more specific, and never for sure
-        fits = [fit for fit in fits if not fit.headless or fit.size < headed.size]
     named, sentence = _named(rows, fits)
     eligible = named or fits
     # of those that mean the same as the most specific one and fit as well, the first of the table is the best
@@ -466,16 +460,16 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
 def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit], str]:
     """Return the formats that most names of files are typical of, and why; sure names speak for misread files too."""
     names = [file.path for file in rows.files[:_NAMES]]
-    counts = [sum(re.search(sign.pattern, name) is not None for name in names) for sign in _SIGNS]
+    counts = [sum(re.search(sign.path, name) is not None for name in names) for sign in _SIGNS]
     signs = [sign for sign, count in zip(_SIGNS, counts, strict=True) if 2 * count > len(names)]
     for sign in signs:
-        if named := [fit for fit in fits if re.fullmatch(sign.dialects, fit.format.name)]:
-            return named, sign.sentence
+        if named := [fit for fit in fits if re.fullmatch(sign.formats, fit.format.name)]:
+            return named, sign.says
     sure = [sign for sign in signs if sign.rank < _SHARED]
     misread = [fit for fit in fits_of(rows) if not fit.headless and (fit.possible or fit.strange <= 1)] if sure else []
     for sign in sure:
-        if named := [fit for fit in misread if re.fullmatch(sign.dialects, fit.format.name)]:
-            return named, sign.sentence
+        if named := [fit for fit in misread if re.fullmatch(sign.formats, fit.format.name)]:
+            return named, sign.says
     return [], ""
 
 
@@ -504,7 +498,7 @@ def _only(detections: Sequence[Detection]) -> Detection | None:
 
 def closest(rows: LabelRows) -> str:
     """Return what speaks against the closest formats with as many columns, where none fits; or nothing."""
-    if rows.header and not any(map(_LABEL_TITLE.match, rows.header)):
+    if rows.header and not (rows.rows and any(map(_LABEL_TITLE.match, rows.header))):
         return "its first line has names of other columns"
     names: dict[str, str] = {}  # of formats, by the reason
     fits = [FormatFit(dialect, rows) for dialect in DIALECTS if len(dialect.columns) == rows.width]
