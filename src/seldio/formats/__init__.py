@@ -138,7 +138,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _named(name: str) -> Iterator[Format]:
-    """Yield the formats with this name or alias: of labels, of questions."""
+    """Yield the formats with this name or alias, as that means them: of labels, of questions."""
     if name.startswith("fields:"):
         from seldio.formats import own_keys
 
@@ -150,21 +150,19 @@ def _named(name: str) -> Iterator[Format]:
     for listed in index():
         if name == listed.name or name in listed.aliases:
             home = next((home for home in HOMES if home.module == listed.home), None)
-            yield from (format for format in (home.formats() if home else _every()) if format.name == listed.name)
+            formats = home.formats() if home else _every()
+            format = next(format for format in formats if format.name == listed.name)
+            yield format if name == listed.name else format.under(name)
 
 
 def named(name: str, kind: type[_F]) -> _F | None:
     """Return the format of one *kind* called *name*, by its name or an alias; None where there is none."""
-    for format in _named(name):
-        if isinstance(format, kind):
-            return format if name == format.name else format.under(name)
-    return None
+    return next((format for format in _named(name) if isinstance(format, kind)), None)
 
 
 def of_questions(name: str) -> ItemFormat | None:
     """Return the format of questions or predictions called *name*, if there is one; no other is loaded to see that."""
-    format = next((cast("ItemFormat", format) for format in _named(name) if format.holds != "events"), None)
-    return format if format is None or format.name == name else format.under(name)
+    return next((cast("ItemFormat", format) for format in _named(name) if format.holds != "events"), None)
 
 
 @overload

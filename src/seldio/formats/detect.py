@@ -136,7 +136,7 @@ class LabelRows:
         self.files, self.change = files, change
         rows = [row for file in files for row in file.rows]
         self.header: Cells = next((tuple(file.header) for file in files if file.header), ())
-        self.width, self.rows = collections.Counter(map(len, rows)).most_common(1)[0] if rows else (len(self.header), 0)
+        self.width, self.rows = collections.Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
         self.strays = len(rows) - self.rows  # rows of another width than most
         #: whether the first column is called as that which pandas counts the rows in
         self.indexed = bool(self.header) and self.header[0] in cells.INDEX_NAMES
@@ -243,7 +243,7 @@ def detect(files: Sequence[TextFile]) -> Detection:
     """Tell the format of label files of one shape."""
     rows = rows_of(files)
     for dialect in DIALECTS:  # whose header it is, be it in another order
-        if rows.header and sorted(rows.header) == sorted(dialect.titles) and rows.width == len(dialect.columns):
+        if rows.header and sorted(rows.header) == sorted(dialect.titles) and rows.width in (0, len(dialect.columns)):
             return Detection(rows, dialect, (Candidate(dialect, "its header line"),))
     if not rows.rows:  # whose columns does a header without rows name?
         named = [dialect for dialect in DIALECTS if _titles(rows.header, dialect)]
@@ -498,7 +498,7 @@ def _only(detections: Sequence[Detection]) -> Detection | None:
 
 def closest(rows: LabelRows) -> str:
     """Return what speaks against the closest formats with as many columns, where none fits; or nothing."""
-    if rows.header and not (rows.rows and any(map(_LABEL_TITLE.match, rows.header))):
+    if rows.header and not any(map(_LABEL_TITLE.match, rows.header)):
         return "its first line has names of other columns"
     names: dict[str, str] = {}  # of formats, by the reason
     fits = [FormatFit(dialect, rows) for dialect in DIALECTS if len(dialect.columns) == rows.width]
