@@ -492,8 +492,8 @@ def _only(detections: Sequence[Detection]) -> Detection | None:
     values = [[column.values.tolist() for column in detection.rows.columns] for detection in detections]
     if not detections or values.count(values[0]) == len(values):
         return detections[0] if detections else None
-    by_name = {candidate.format.name: candidate for each in detections for candidate in each.candidates}
-    return dataclasses.replace(detections[0], format=None, candidates=tuple(by_name.values()))
+    every = tuple(candidate for each in detections for candidate in each.candidates)
+    return dataclasses.replace(detections[0], format=None, candidates=every)
 
 
 def closest(rows: LabelRows) -> str:
@@ -518,10 +518,9 @@ def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str,
     message = f"every row has {plural(width, 'cell')}, but {named.name} has {len(named.columns)} columns"
     detection = detect([file])
     names = [candidate.format.name for candidate in detection.candidates[:4]]
-    if detection.format is None:
+    if (best := detection.format) is None:
         seems = f"it may be {' or '.join(names)}" if names else "no known format has these columns"
         return "SYN121", message, f"{seems}; seldio formats lists the formats"
-    best = detection.format
     hint = f"read it with --format {best.name} ({detection.evidence}), or convert it with seldio convert"
     if named.role == "submission" and best.role == "label":
         return "LAB312", f"{message}: this is a label file ({best.name}), not a submission", hint

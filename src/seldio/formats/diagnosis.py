@@ -12,7 +12,7 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from decimal import Decimal
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -249,7 +249,6 @@ class _Column:
         #: the :attr:`CellProblem.cause` of each text
         self.causes = np.full(len(bad), -1)
         self.causes[bad] = np.where(unknown, -1, [each.cause for each in problems])
-        self.lost = self.causes % 2 == 0
 
     def values(self, readable: Bools, kind: pa.DataType) -> pa.Array:
         """Return the values of the rows that are *readable*."""
@@ -279,36 +278,24 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
     """Return the rows of files that cannot be parsed as they are, as columns by field; what is wrong goes to *sink*."""
     looks = [FileLook(part.file, dialect) for part in parts]
     columns = _columns(dialect, b"".join(look.body for look in looks))
-    ends = np.cumsum([len(look.lines) for look in looks], dtype=np.int64)
-    readable = np.ones(sum(len(look.lines) for look in looks), bool)
-    for column in columns:
-        readable &= ~column.lost[column.which]
-    causes = sum(np.bincount(column.causes + 1, minlength=2 * len(_CODES) + 1)[1:] for column in columns)
-    for cause in np.flatnonzero(causes).tolist():
-        # by column, which rows have such a cell
-        marked = {
-            at: (column.causes == cause)[column.which]
-            for at, column in enumerate(columns)
-            if (column.causes == cause).any()
-        }
-        rows = np.flatnonzero(np.logical_or.reduce([*marked.values()]))
-        owners = np.searchsorted(ends, rows, side="right")
-        bounds = np.flatnonzero(np.diff(owners, prepend=-1, append=-1))
-        for first, last in itertools.pairwise(bounds.tolist()):
-            number = int(owners[first])
-            begin = int(ends[number]) - len(looks[number].lines)
-            looks[number].note_cells(columns, marked, rows[first:last], begin, cause)
-    for part, look, end in zip(parts, looks, ends.tolist(), strict=True):
+    readable, first = list[Bools](), 0
+    for part, look in zip(parts, looks, strict=True):
+        rows = slice(first, first + len(look.lines))
+        causes = np.array([column.causes[column.which[rows]] for column in columns])
+        for cause in np.unique(causes[causes >= 0]).tolist():
+            look.note_cells(columns, causes == cause, first, repaired=bool(cause % 2))
         for finding in look.findings():
             sink(part.moved(finding))
-        look.lines = look.lines[readable[end - len(look.lines) : end]]
+        readable.append((causes % 2 == 1).all(axis=0))
+        look.lines, first = look.lines[readable[-1]], rows.stop
         part.take(look)
     decimals = any(column.part.kind == "whole" for column in columns)
     if decimals:
         reals = [column for column in columns if column.part.kind not in ("int", "flag", "name", "text")]
         points = [compute("match_substring_regex", column.meant, pattern="[.e]") for column in reals]
         decimals = any(to_mask(mask).any() for mask in points)
-    values = [column.values(readable, column_type(column.part.kind, decimals)) for column in columns]
+    kept = np.concatenate(readable)
+    values = [column.values(kept, column_type(column.part.kind, decimals)) for column in columns]
     return pa.Table.from_arrays(values, names=[part.field for part in dialect.columns])
 
 
@@ -364,10 +351,7 @@ class FileLook:
         self.readable, self.skipped = True, begin
         rows = self.rows(begin)
         self.lines = np.flatnonzero(rows) + 1
-        if len(self.lines) == len(rows):
-            self.body = self.text
-        else:
-            self.body = np.frombuffer(self.text, np.uint8)[np.repeat(rows, np.diff(self.ends, prepend=-1))].tobytes()
+        self.body = np.frombuffer(self.text, np.uint8)[np.repeat(rows, np.diff(self.ends, prepend=-1))].tobytes()
 
     # --- lines -----------------------------------------------------------------------------------------
 
@@ -429,24 +413,22 @@ class FileLook:
         """Take a finding, about *count* lines."""
         self.line_findings.setdefault((finding.code, finding.fixable), []).append((finding, count))
 
-    def note_cells(
-        self, columns: Sequence[_Column], marked: Mapping[int, Bools], rows: Ints, begin: int, number: int
-    ) -> None:
-        """Take the cells with one cause in *rows* of all files, of which this one's begin at *begin*."""
-        places = sum(int(np.count_nonzero(mask[rows])) for mask in marked.values())
+    def note_cells(self, columns: Sequence[_Column], marked: Bools, first: int, *, repaired: bool) -> None:
+        """Take the cells with one cause, *marked* by column and row; *first*: the first row of this file in all."""
+        places, rows = int(marked.sum()), np.flatnonzero(marked.any(axis=0))
         shown = SINGLY if places <= SINGLY else 1
         findings: list[Finding] = []
         for row in rows[:shown].tolist():
-            line = int(self.lines[row - begin])
+            line = int(self.lines[row])
             excerpt = self.line(line - 1, shown=True)
-            for at in [at for at, mask in marked.items() if mask[row]][:shown]:
-                problem = columns[at].problems[int(columns[at].which[row])]
+            for at in np.flatnonzero(marked[:, row])[:shown].tolist():
+                problem = columns[at].problems[int(columns[at].which[first + row])]
                 (value, shift), (message, hint) = problem.shown, problem.sentences
                 place = len(",".join([*self.line(line - 1).split(",")[:at], ""])) + 1 + shift
                 rule, value = reader_rule(problem.fault.code), excerpt[place - 1 :][: len(value)]
-                fixable = bool(number % 2) and self.certain
+                fixable = repaired and self.certain
                 findings.append(rule.at(self.file.path, message, hint, line, place, value, excerpt, fixable=fixable))
-        self.cell_findings += findings if shown > 1 else [findings[0].times(places, self.lines[rows - begin])]
+        self.cell_findings += findings if shown > 1 else [findings[0].times(places, self.lines[rows])]
 
     def findings(self) -> list[Finding]:
         """Return everything that was found: of each cause a few findings, or one for all."""
@@ -511,8 +493,10 @@ class FileLook:
         header = self.line(first).split(",")
         second = first + cells.titled(header)
         row = self.line(second).split(",")
-        timed_or_named = "." in row[0] or (len(row) > 1 and row[1].strip(' "')[:1].isalpha())
-        if self.dialect.own or (len(row) == self.width and not timed_or_named):
+        few = [line.split(",") for line in itertools.islice(self.whole_lines(second), 20) if line.strip()]
+        mixed = len({len(row) for row in few}) > 1 and b'"' not in self.text
+        lettered = all(row[1].strip(' "')[:1].isalpha() for row in few if len(row) > 1)
+        if self.dialect.own or mixed or (len(row) == self.width and "." not in row[0] and not lettered):
             return False  # nearly every file
         lines = [line for line in self.whole_lines(first) if line.strip()]
         change = change_between(lines, self.dialect)
@@ -564,33 +548,32 @@ class FileLook:
         titles = self.line(number).split(",")
         names = [title.strip(' "#') for title in titles]
         fields = [part.field for part in self.dialect.columns]
-        faults: list[tuple[int | None, str, str]] = []  # the place of a name (None for all), message, hint
+        faults: list[tuple[int, int | None, str, str]] = []  # column, width (None: to the end), message and hint
         for index, name in enumerate(names if len(names) > 1 else ()):
-            if name in names[:index] and name and not numeric(name):  # a row may be commented out
-                more = "programs that read columns by name keep only one of the two"
-                faults.append((index, f"the header lists {clipped(name)} twice", more))
-                break
             field = _TITLES.get(name.lower(), fields[index] if index < len(fields) else "")
-            if index < len(fields) and (field != fields[index] or cells.is_confidence(name)):
+            if name in names[:index] and name and not numeric(name):  # a row may be commented out
+                message = f"the header lists {clipped(name)} twice"
+                more = "programs that read columns by name keep only one of the two"
+            elif index < len(fields) and (field != fields[index] or cells.is_confidence(name)):
                 message = f"column {index + 1} is headed {name}, but in {self.dialect.name} it is {fields[index]}"
-                faults.append((index, message, "columns in another order are misread: loaders ignore the header"))
-                break
+                more = "columns in another order are misread: loaders ignore the header"
+            else:
+                continue
+            column = len(",".join([*titles[:index], ""])) + titles[index].index(name) + 1
+            faults.append((column, len(name), message, more))
+            break
         below = int(self.widths[number + 1]) if what == "a header" and number + 1 < len(self.ends) else 0
         if below not in (0, len(names)):
             more = "pandas then reads the first column as an index and shifts the others"
-            faults.append((None, f"the header has {len(names)} columns, but the next line has {below}", more))
+            faults.append((1, None, f"the header has {len(names)} columns, but the next line has {below}", more))
         if faults:
             hint += "; but first check what its names say about the columns"
         message = f"{what} line, but {self.dialect.name} has none"
         self.report("SYN111", message, number + 1, hint, whole=True, fixable=not faults)
         if not faults and "SYN111" in self.undone:
             self.meant[number] = None
-        for place, message, more in faults:
-            at, width = 1, None
-            if place is not None:
-                at = len(",".join([*titles[:place], ""])) + titles[place].index(names[place]) + 1
-                width = len(names[place])
-            self.report("SYN113", message, number + 1, more, whole=True, column=at, width=width)
+        for column, width, message, more in faults:
+            self.report("SYN113", message, number + 1, more, whole=True, column=column, width=width)
 
     def same_width(self, begin: int) -> bool:
         """Return False, with one finding, where all rows have the same wrong number of cells."""
