@@ -106,19 +106,18 @@ def index() -> tuple[ListedFormat, ...]:
     return tuple(by_name.get(format.name) or ListedFormat.of(format) for format in _every())
 
 
-def _outside(kind: str) -> tuple[Any, ...]:
-    """Return the formats of installed packages that are of one *kind*: ``LabelFormat`` or ``ItemFormat``."""
-    if not plugins.entry_points("formats"):
-        return ()
-    added = plugins.added("formats", __getattr__("Format"))
-    return tuple(format for format in added if isinstance(format, __getattr__(kind)))
+def _outside() -> tuple[Format, ...]:
+    """Return the formats of installed packages."""
+    from seldio.formats.base import Format
+
+    return plugins.added("formats", Format)
 
 
 def _every(*holds: str) -> tuple[Any, ...]:
     """Return all formats that hold something, loaded; those of installed packages come last."""
     homes = (home.formats() for home in HOMES if not holds or home.holds in holds)
-    kinds = ("LabelFormat",) * (not holds or "labels" in holds) + ("ItemFormat",) * (not holds or "items" in holds)
-    return (*chain(*homes), *chain(*map(_outside, kinds)))
+    labels, items = ("labels" in holds or not holds), ("items" in holds or not holds)
+    return (*chain(*homes), *(each for each in _outside() if (labels if each.holds == "events" else items)))
 
 
 _TABLES = {"FORMATS": (), "LABEL_FORMATS": ("labels", "tool"), "TOOLS": ("tool",), "ITEM_FORMATS": ("items",)}
@@ -213,7 +212,7 @@ def format_of_file(data: bytes, name: str) -> Format | None:
     numbers = data[:2].lstrip(b'"')[:1].isdigit()  # no question begins so
     homes = [home for home in HOMES if not (numbers and home.holds == "items") and home.may_hold(data, name)]
     formats = [format for home in homes for format in home.formats()]
-    formats += (*_outside("LabelFormat"), *(() if numbers else _outside("ItemFormat")))
+    formats += (each for each in _outside() if not numbers or each.holds == "events")
     return _likeliest((format.likes(data, name), format) for format in formats)
 
 
