@@ -439,7 +439,7 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     twins = [fit for fit in twins if len(fit.misfits) <= len(twins[0].misfits)]
     best, *twins = sorted(twins, key=lambda fit: DIALECTS.index(fit.format))
     rival = next((fit for fit in eligible if not means_the_same(fit.format, best.format)), None)
-    lead = math.inf if rival is None else rival.size - best.size
+    unsure = rival is not None and (best.headless or (rival.size - best.size) * rows.distinct < SURE)
     clocks = []
     if not named:  # formats with the same columns in frames of another length, that the rows do not rule out
         fields = [part.field for part in best.format.columns]
@@ -447,14 +447,13 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
         clocks = fits_of(rows, [each for each in slower if [part.field for part in each.columns] == fields])
         names = {fit.format.name for fit in fits}
         clocks = [fit for fit in clocks if fit.format.name in names or fit.off_its_grid]
-    if (rival is not None and (best.headless or lead * rows.distinct < SURE)) or clocks:
+    if unsure or clocks:
         by_name = {fit.format.name: fit for fit in (*fits, *clocks)}  # one clock may be among the fits
         remaining = sorted(named or by_name.values(), key=lambda fit: fit.headless)
         return Detection(rows, None, tuple(Candidate(fit.format, str(fit)) for fit in remaining))
-    others = [fit for fit in twins if not named or fit in named]
-    others += [fit for fit in fits if named and fit.format in OUTSIDE and fit not in (best, *others)]
+    twins += [fit for fit in fits if named and fit.format in OUTSIDE and fit not in (best, *twins)]
     why = Candidate(best.format, sentence or str(best))
-    return Detection(rows, best.format, (why,), tuple(fit.format for fit in others))
+    return Detection(rows, best.format, (why,), tuple(fit.format for fit in twins))
 
 
 def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit], str]:

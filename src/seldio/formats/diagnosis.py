@@ -319,7 +319,6 @@ class FileLook:
         self.certain = True  # whether cells can be told apart for sure
         self.body = b""  # the rows, each with its line feed, cells separated by bare commas
         self.lines = np.zeros(0, np.int64)  # the physical line of each row
-        self.skipped = 0  # lines before the first row
         self.delimiter, self.newline, self.final_newline = ",", "\n", True
         self.readable = False
         if unreadable := cells.encoding_problem(file.path, file.data):
@@ -348,7 +347,7 @@ class FileLook:
         begin = self.header(first)
         if begin is None or not self.same_width(begin):
             return
-        self.readable, self.skipped = True, begin
+        self.readable = True
         rows = self.rows(begin)
         self.lines = np.flatnonzero(rows) + 1
         self.body = np.frombuffer(self.text, np.uint8)[np.repeat(rows, np.diff(self.ends, prepend=-1))].tobytes()

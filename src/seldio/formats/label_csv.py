@@ -176,7 +176,7 @@ class CsvPart(FileRows):
 
     def take(self, look: FileLook) -> None:
         """Take over what a closer look at the file has found."""
-        self.rows, self.physical, self.skipped = len(look.lines), look.lines, look.skipped
+        self.rows, self.physical = len(look.lines), look.lines
         self.readable, self.delimiter = look.readable, look.delimiter
         self.origin = dataclasses.replace(self.origin, newline=look.newline, final_newline=look.final_newline)
 
@@ -283,8 +283,7 @@ def _plain(dialect: Dialect, joined: bytes) -> bool:
     """Return whether pyarrow accepts in *joined* what the grammar does, large numbers aside."""
     kinds = {part.kind for part in dialect.columns}
     decimal = b"" if kinds <= {"int", "flag"} else b"." if "whole" in kinds else b".e"
-    numbers = kinds.isdisjoint(("name", "text")) and not joined.translate(None, _PLAIN + decimal)
-    if not numbers:
+    if not kinds.isdisjoint(("name", "text")) or joined.translate(None, _PLAIN + decimal):
         return False
     text = np.frombuffer(joined, np.uint8)
     if b"e" in joined:
