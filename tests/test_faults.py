@@ -48,14 +48,6 @@ def target(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_old_file_stays_until_the_block_ends(target: Path) -> None:
-    with atomic_write(target) as stream:
-        stream.write(b"new" * 100_000)
-        stream.flush()
-        assert target.read_bytes() == OLD
-    assert target.read_bytes() == b"new" * 100_000
-
-
 @pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
 def test_a_new_file_gets_the_mode_of_the_umask(umask: int, tmp_path: Path) -> None:
     old = os.umask(umask)

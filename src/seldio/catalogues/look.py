@@ -323,7 +323,7 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
             sink(reader_rule("LAB315").at(file.path, "every cell of every row is 0", hint, 1))
         return
     elif not candidates:
-        path, width = group[0].path, detection.rows.width
+        path, width = group[0].path, detection.rows.width or len(detection.rows.header)
         code, message = "SYN901", f"no known format: rows of {plural(width, 'column')}"
         hint = _LAYOUTS
         if width > 1 and suffix_of(path) in ("csv", "tsv", "txt") and os.path.isfile(path):  # noqa: PTH113
@@ -398,5 +398,5 @@ def named_like_labels(file: Entry) -> bool:
         head = file.head(_HEAD)
     except InvalidData:  # one that cannot be opened is no label file
         return False
-    format = formats.by_content(head, file.name)
-    return format is not None and format.name != "dcase2026"
+    format = formats.format_of_file(head, file.name)
+    return format is not None and format.holds == "events" and format.name != "dcase2026"

@@ -156,10 +156,10 @@ def read_tree(names: Sequence[str], root: str = "", formats: Callable[[], Abstra
     votes: Counter[Sign] = Counter()
     weights: defaultdict[str, float] = defaultdict(float)
     for path in paths:  # those of audio, video and label files
-        for sign, dataset_of_sign in TREE_SIGNS:
-            if compiled(sign.pattern, re.IGNORECASE).search(path):
+        for sign in TREE_SIGNS:
+            if compiled(sign.path, re.IGNORECASE).search(path):
                 votes[sign] += 1
-                weights[dataset_of_sign] += sign.weight
+                weights[sign.dataset] += sign.weight
                 break
     row = dataset(max(weights, key=lambda name: weights[name], default=LOOSE.name))
     spoken = [sign for sign in row.signs if votes[sign]]
@@ -168,7 +168,7 @@ def read_tree(names: Sequence[str], root: str = "", formats: Callable[[], Abstra
         row, evidence = LOOSE, "no folder or clip name of a known dataset"
     else:
         edition, why = row.edition(given, paths, formats)
-        sentences = [f"{sign.sentence} ({plural(votes[sign], 'file')})" for sign in spoken]
+        sentences = [f"{sign.says} ({plural(votes[sign], 'file')})" for sign in spoken]
         row, evidence = dataset(edition), "; ".join([*sentences, why] if why else sentences)
     folders = {*above, *(folder for name in ordered for folder in name.split("/")[:-1])}
     bare = row.tops.keys().isdisjoint(map(str.lower, folders))

@@ -87,7 +87,7 @@ def convert_any(
         earlier = Path(out).resolve() if isinstance(out, str | os.PathLike) else None
         files = Catalogue(source, without=earlier) if format in (None, "parquet") and not tables else None
         content = given if files is None else files.asked
-        target = formats.meant(to, content)
+        target = formats.of_questions(f"{content.holds}-parquet" if content and to == "parquet" else to)
         if drop_unfit and content is None:
             raise UsageError(_NOT_QUESTIONS)
         if target is None:

@@ -106,27 +106,21 @@ def index() -> tuple[ListedFormat, ...]:
     return tuple(by_name.get(format.name) or ListedFormat.of(format) for format in _every())
 
 
-def _outside(kind: str) -> tuple[Any, ...]:
-    """Return the formats of installed packages that are of one *kind*: ``LabelFormat`` or ``ItemFormat``."""
-    if not plugins.entry_points("formats"):
-        return ()
-    added = plugins.added("formats", __getattr__("Format"))
-    return tuple(format for format in added if isinstance(format, __getattr__(kind)))
+def _outside() -> tuple[Format, ...]:
+    """Return the formats of installed packages."""
+    from seldio.formats.base import Format
+
+    return plugins.added("formats", Format)
 
 
 def _every(*holds: str) -> tuple[Any, ...]:
     """Return all formats that hold something, loaded; those of installed packages come last."""
     homes = (home.formats() for home in HOMES if not holds or home.holds in holds)
-    kinds = ("LabelFormat",) * (not holds or "labels" in holds) + ("ItemFormat",) * (not holds or "items" in holds)
-    return (*chain(*homes), *chain(*map(_outside, kinds)))
+    labels, items = ("labels" in holds or not holds), ("items" in holds or not holds)
+    return (*chain(*homes), *(each for each in _outside() if (labels if each.holds == "events" else items)))
 
 
-_TABLES = {
-    "FORMATS": (),
-    "LABEL_FORMATS": ("labels", "tool"),
-    "TOOLS": ("tool",),
-    "ITEM_FORMATS": ("items",),
-}
+_TABLES = {"FORMATS": (), "LABEL_FORMATS": ("labels", "tool"), "TOOLS": ("tool",), "ITEM_FORMATS": ("items",)}
 _CLASSES = dict.fromkeys(("FileRows", "Format", "LabelFormat", "LabelReading", "Place", "TextFile"), "base")
 _CLASSES |= {"ItemFormat": "items", "PARQUET": "parquet"}
 
@@ -143,7 +137,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _named(name: str) -> Iterator[Format]:
-    """Yield the formats with this name or alias: of labels, of questions."""
+    """Yield the formats with this name or alias, as that means them: of labels, of questions."""
     if name.startswith("fields:"):
         from seldio.formats import own_keys
 
@@ -155,21 +149,19 @@ def _named(name: str) -> Iterator[Format]:
     for listed in index():
         if name == listed.name or name in listed.aliases:
             home = next((home for home in HOMES if home.module == listed.home), None)
-            yield from (format for format in (home.formats() if home else _every()) if format.name == listed.name)
+            formats = home.formats() if home else _every()
+            format = next(format for format in formats if format.name == listed.name)
+            yield format if name == listed.name else format.under(name)
 
 
 def named(name: str, kind: type[_F]) -> _F | None:
     """Return the format of one *kind* called *name*, by its name or an alias; None where there is none."""
-    for format in _named(name):
-        if isinstance(format, kind):
-            return format if name == format.name else format.under(name)
-    return None
+    return next((format for format in _named(name) if isinstance(format, kind)), None)
 
 
 def of_questions(name: str) -> ItemFormat | None:
     """Return the format of questions or predictions called *name*, if there is one; no other is loaded to see that."""
-    format = next((cast("ItemFormat", format) for format in _named(name) if format.holds != "events"), None)
-    return format if format is None or format.name == name else format.under(name)
+    return next((cast("ItemFormat", format) for format in _named(name) if format.holds != "events"), None)
 
 
 @overload
@@ -200,46 +192,16 @@ def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
     return UnknownFormat(f"unknown format {name!r}{close or '; seldio formats lists those of labels and questions'}")
 
 
-def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:
-    """Return the format of questions that *name* means as the target of *source*; None where it is one of labels.
-
-    ``parquet`` is the table of labels, of questions or of predictions: of whatever the source holds.
-    """
-    return of_questions(f"{source.holds}-parquet" if source is not None and name == "parquet" else name)
-
-
-def by_content(data: bytes, name: str) -> LabelFormat | None:
-    """Return the format of labels that a file shows by how it begins, or by its name; None for tables of numbers."""
-    for format in _outside("LabelFormat"):
-        if format.likes(data, name) >= LIKELY:
-            return format  # type: ignore[no-any-return]
-    for home in HOMES:
-        if (home.holds == "tool" or home.module == "dcase_json") and home.may_hold(data, name):
-            for format in home.formats():
-                if format.likes(data, name) >= LIKELY:
-                    return format  # type: ignore[return-value]
-    return None
-
-
 def stem_of(name: str) -> str:
     """Return a file name without its suffix, and without what else files of a format have in their names."""
     folder, slash, last = name.rpartition("/")
     first, _, suffix = last.rpartition(".")
     if not first:
         return name
-    for pattern in _stems().get(f".{suffix.lower()}", ()):
-        first = pattern.sub("", first)
-    return folder + slash + first
-
-
-@cache
-def _stems() -> dict[str, list[re.Pattern[str]]]:
-    """Return the patterns of stems in file names, by suffix."""
-    stems: dict[str, list[re.Pattern[str]]] = {}
     for listed in index():
-        for suffix in (listed.suffix, *listed.also) if listed.stem else ():
-            stems.setdefault(suffix, []).append(re.compile(listed.stem))
-    return stems
+        if listed.stem and f".{suffix.lower()}" in (listed.suffix, *listed.also):
+            first = re.sub(listed.stem, "", first)
+    return folder + slash + first
 
 
 def format_of_file(data: bytes, name: str) -> Format | None:
@@ -250,7 +212,7 @@ def format_of_file(data: bytes, name: str) -> Format | None:
     numbers = data[:2].lstrip(b'"')[:1].isdigit()  # no question begins so
     homes = [home for home in HOMES if not (numbers and home.holds == "items") and home.may_hold(data, name)]
     formats = [format for home in homes for format in home.formats()]
-    formats += (*_outside("LabelFormat"), *(() if numbers else _outside("ItemFormat")))
+    formats += (each for each in _outside() if not numbers or each.holds == "events")
     return _likeliest((format.likes(data, name), format) for format in formats)
 
 
@@ -285,11 +247,9 @@ __all__ = [
     "LabelReading",
     "Place",
     "TextFile",
-    "by_content",
     "format_of_file",
     "get",
     "index",
-    "meant",
     "named",
     "of_table",
     "stem_of",

@@ -40,13 +40,10 @@ class Results(NamedTuple):
 
     def cell(self, row: Mapping[str, Any], column: str) -> Any:
         """Return a number as scores have it, shares from 0 to 1; ``[number, low, high]`` with its interval; or None."""
-        value, share = row.get(column), self.columns.get(column) == "%"
-        several = [
-            float(f"{each}e-2") if share else each
-            for each in (value if isinstance(value, list) else [value])
-            if each is not None
-        ]
-        return several if isinstance(value, list) else next(iter(several), None)
+        value = row.get(column)
+        if isinstance(value, list):
+            return [self.cell({column: each}, column) for each in value]
+        return float(f"{value}e-2") if self.columns.get(column) == "%" and value is not None else value
 
 
 @dataclass(frozen=True)
@@ -100,19 +97,10 @@ class KnownDataset:
     @cached_property
     def results(self) -> tuple[Results, ...]:
         """The published results."""
-        return tuple(
-            Results(
-                each["name"],
-                each["title"],
-                each["profiles"],
-                each["split"],
-                {name: unit for name, _, unit in (column.partition(" ") for column in each["columns"])},
-                each["rows"],
-                each.get("note", ""),
-                each.get("short", ""),
-            )
-            for each in self.record.get("results", ())
-        )
+        tables = self.record.get("results", ())
+        units = [dict(column.partition(" ")[::2] for column in table["columns"]) for table in tables]
+        given = [{key: table[key] for key in Results._fields if key in table} for table in tables]
+        return tuple(Results(**{**keys, "columns": columns}) for keys, columns in zip(given, units, strict=True))
 
 
 _FOLDER = resources.files("seldio") / "datasets" / "about"

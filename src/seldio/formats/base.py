@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-import hashlib
 import re
 from abc import ABC, abstractmethod
 from array import array
@@ -40,11 +39,6 @@ class TextFile:
     data: bytes  # its bytes
     #: its bytes on disk, where those are text in another encoding and *data* is the same in UTF-8
     stored: bytes | None = None
-
-    @cached_property
-    def content(self) -> bytes:
-        """Return a digest of the bytes of the file."""
-        return hashlib.blake2b(self.data, digest_size=16).digest()
 
     @cached_property
     def told(self) -> Format | None:

@@ -32,13 +32,11 @@ class CellKind:
 def _whole(values: Any) -> list[int]:
     # rint rounds halves to even, as the official writer's round() does; never cut off
     numbers = values if values.dtype.kind in "iub" else np.rint(values)
-    whole: list[int] = numbers.astype(np.int64).tolist()
-    return whole
+    return [*numbers.astype(np.int64).tolist()]
 
 
 def _real(values: Any) -> list[float]:
-    numbers: list[float] = values.astype(np.float64).tolist()
-    return numbers
+    return [*values.astype(np.float64).tolist()]
 
 
 def _real3(values: Any) -> list[str]:

@@ -28,13 +28,14 @@ Set = Literal["dev", "eval"]
 
 
 class Sign(NamedTuple):
-    """A sign in the path of a file: of a dataset, with a *weight*, or of formats whose names match *dialects*."""
+    """A pattern in the path of a file: of a *dataset*, with a *weight*, or of formats whose names match *formats*."""
 
-    pattern: str
-    sentence: str
+    dataset: str
+    path: str
+    says: str
     rank: int = 0  # signs of a lower rank are looked for first
     weight: float = 0.0
-    dialects: str = ""
+    formats: str = ""
 
 
 class Top(NamedTuple):
@@ -64,9 +65,9 @@ class SplitSpec:
     """A split: its name, which is its folder's, its folds, the recordings of its rooms, and about how long they are."""
 
     name: str
-    folds: frozenset[int]
-    rooms: Mapping[int, Iterable[int]] = field(default_factory=dict)
-    seconds: tuple[int, int] | None = None
+    folds: Sequence[int]
+    rooms: Mapping[int, Iterable[int]]
+    seconds: Sequence[int] | None = None
 
     @cached_property
     def clips(self) -> frozenset[str]:
@@ -87,8 +88,8 @@ class DatasetSpec:
     title: str
     usual: tuple[str, ...] = ()  # names of the folders that people unpack it to
     dialects: tuple[str, ...] = ()
-    actors: frozenset[int] = frozenset()
-    things: frozenset[int] = frozenset()
+    actors: Sequence[int] = ()
+    things: Sequence[int] = ()
     nearest: int = 0
     profile: str | None = None
     signs: tuple[Sign, ...] = ()
@@ -101,9 +102,9 @@ class DatasetSpec:
     splits: tuple[SplitSpec, ...] = ()
     depth: int = 0
     kinds: Mapping[int, str] = field(default_factory=dict)
-    synthetic: frozenset[int] = frozenset()
+    synthetic: Sequence[int] = ()
     evaluation: frozenset[str] = frozenset()
-    evaluation_seconds: tuple[int, int] | None = None
+    evaluation_seconds: Sequence[int] | None = None
     secret: bool = False
     counted: bool = False
     without_video: frozenset[str] = frozenset()
@@ -140,7 +141,7 @@ class DatasetSpec:
         """Return the split of a recording, and about how many seconds its shortest and longest ones have, if known."""
         of = next(((split.name, split.seconds) for split in self.splits if clip in split.clips), ("", None))
         name, seconds = ("the evaluation set", self.evaluation_seconds) if clip in self.evaluation else of
-        return None if seconds is None else (name, *seconds)
+        return None if seconds is None else (name, seconds[0], seconds[1])
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -238,16 +239,10 @@ LOOSE = DatasetSpec(name="loose", title="no known dataset")
 def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> DatasetSpec:
     """Return the row of a file; *earlier*: the rows of those before it."""
     labels, tree, sound, video = (record.get(key, {}) for key in ("labels", "tree", "recordings", "video"))
-    splits = tuple(
-        SplitSpec(
-            name,
-            frozenset(split["folds"]),
-            {int(room): _numbers(text) for room, text in split.get("rooms", {}).items()},
-            _pair(split.get("seconds")),
-        )
-        for name, split in tree.get("splits", {}).items()
-    )
-    splits = splits or (earlier[tree["splits_of"]].splits if "splits_of" in tree else ())
+    splits = earlier[tree["splits_of"]].splits if "splits_of" in tree else ()
+    for name, split in tree.get("splits", {}).items():
+        rooms = {int(room): _numbers(text) for room, text in split.get("rooms", {}).items()}
+        splits = (*splits, SplitSpec(name, split["folds"], rooms, split.get("seconds")))
     words = {
         "{fold}_{room}_{mix}": _STARSS,
         "{mix}": _MIX,
@@ -255,59 +250,35 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
         "{validation}": "|".join(word for word, split in WORDS.items() if split == VALIDATION),
     }
 
-    def pattern(text: str | None) -> str | None:
+    def pattern(text: str) -> str:
         for word, meaning in words.items():
-            text = text.replace(word, meaning) if text else text
+            text = text.replace(word, meaning)
         return text
 
-    signs: dict[str, Any] = {
-        key: tuple(
-            Sign(
-                str(pattern(sign["path"])),
-                sign["says"],
-                sign.get("rank", 0),
-                sign.get("weight", 0.0),
-                sign.get("formats", ""),
-            )
-            for sign in tree.get(key, ())
-        )
+    signs, label_signs = (
+        tuple(Sign(record["name"], **{**sign, "path": pattern(sign["path"])}) for sign in tree.get(key, ()))
         for key in ("signs", "label_signs")
-    }
-    clips: dict[str, Any] = {
-        key: frozenset(clip_range(tree[key])) for key in ("evaluation", "without_video") if key in tree
-    }
+    )
     label_formats = [format["name"] for format in record.get("formats", ()) if format["role"] == "label"]
     tops = tree.get("tops", {})
-    tops = _DCASE if tops == "challenge" else {name: Top(**top) for name, top in tops.items()}
-    return DatasetSpec(
-        name=record["name"],
-        title=record["title"],
-        usual=tuple(tree.get("folders", ())),
-        dialects=tuple(labels.get("formats") or label_formats),
-        actors=frozenset(labels.get("actors", ())),
-        things=frozenset(labels.get("things", ())),
-        nearest=labels.get("nearest", 0),
-        profile=record.get("profile"),
-        part_of=record.get("part_of"),
-        clip=pattern(tree.get("clip")),
-        mix=pattern(tree.get("evaluation_clip")),
-        tops=tops,
-        splits=splits,
-        kinds={int(fold): kind for fold, kind in tree.get("kinds", {}).items()},
-        synthetic=frozenset(tree.get("synthetic", ())),
-        evaluation_seconds=_pair(tree.get("evaluation_seconds")),
-        rate=sound.get("rate"),
-        subtype=sound.get("subtype"),
-        picture=_pair(video.get("size")),
-        pictures=Fraction(video["rate"]) if "rate" in video else None,
-        **signs,
-        **clips,
-        **{key: tree[key] for key in ("example", "depth", "secret", "counted") if key in tree},
-    )
-
-
-def _pair(numbers: Sequence[int] | None) -> tuple[int, int] | None:
-    return None if numbers is None else (numbers[0], numbers[1])
+    fields = DatasetSpec.__dataclass_fields__.keys()
+    called_alike = {key: table[key] for table in (record, labels, tree, sound) for key in fields & table.keys()}
+    differing: dict[str, Any] = {
+        "usual": tuple(tree.get("folders", ())),
+        "dialects": tuple(labels.get("formats") or label_formats),
+        "signs": signs,
+        "label_signs": label_signs,
+        "clip": pattern(tree["clip"]) if "clip" in tree else None,
+        "mix": pattern(tree["evaluation_clip"]) if "evaluation_clip" in tree else None,
+        "tops": _DCASE if tops == "challenge" else {name: Top(**top) for name, top in tops.items()},
+        "splits": splits,
+        "kinds": {int(fold): kind for fold, kind in tree.get("kinds", {}).items()},
+        "evaluation": frozenset(clip_range(tree["evaluation"]) if "evaluation" in tree else ()),
+        "without_video": frozenset(clip_range(tree["without_video"]) if "without_video" in tree else ()),
+        "picture": tuple(video["size"]) if "size" in video else None,
+        "pictures": Fraction(video["rate"]) if "rate" in video else None,
+    }
+    return DatasetSpec(**called_alike | differing)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -325,10 +296,8 @@ for _record in plugins.datasets():
         _ROWS[_record["name"]] = _spec(_record, _ROWS)
 #: Every dataset; of signs of one rank, those of the first row count.
 DATASETS: tuple[DatasetSpec, ...] = (*_ROWS.values(), LOOSE)
-#: The signs of all trees in the order in which they are looked for, each with the name of its dataset.
-TREE_SIGNS: tuple[tuple[Sign, str], ...] = tuple(
-    sorted(((sign, row.name) for row in DATASETS for sign in row.signs), key=lambda pair: pair[0].rank)
-)
+#: The signs of all trees in the order in which they are looked for.
+TREE_SIGNS: Sequence[Sign] = sorted((sign for row in DATASETS for sign in row.signs), key=lambda sign: sign.rank)
 #: Those whose clips are counted, by name.
 COUNTED = {row.name: row for row in DATASETS if row.counted}
 #: Names of folders that say what is in them.

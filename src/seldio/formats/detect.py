@@ -135,10 +135,9 @@ class LabelRows:
     def __init__(self, files: Sequence[SampledFile], change: Change | None = None) -> None:
         self.files, self.change = files, change
         rows = [row for file in files for row in file.rows]
+        self.header: Cells = next((tuple(file.header) for file in files if file.header), ())
         self.width, self.rows = collections.Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
         self.strays = len(rows) - self.rows  # rows of another width than most
-        self.torn = self.strays > max(len(files), self.rows * (1 - ENOUGH))  # the last row of a file may be cut off
-        self.header: Cells = next((tuple(file.header) for file in files if file.header), ())
         #: whether the first column is called as that which pandas counts the rows in
         self.indexed = bool(self.header) and self.header[0] in cells.INDEX_NAMES
         usual = (row for row in rows if len(row) == self.width)
@@ -418,14 +417,12 @@ def means_the_same(first: LabelFormat, second: LabelFormat) -> bool:
 
 def _decided(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> Detection | None:
     """Return the most specific of the formats that hold all rows, or those that remain; None where none does."""
-    fits = [] if rows.torn else fits_of(rows, among)
-    return _most_specific(rows, [fit for fit in fits if fit.share >= ENOUGH])
+    return _most_specific(rows, [fit for fit in fits_of(rows, among) if fit.share >= ENOUGH])
 
 
 def _misread(rows: LabelRows) -> Detection | None:
     """Return the format that most columns fit, where the others may be misread."""
-    fits = [] if rows.torn else fits_of(rows)
-    return _most_specific(rows, [fit for fit in fits if fit.possible and fit.strange < rows.width - 1])
+    return _most_specific(rows, [fit for fit in fits_of(rows) if fit.possible and fit.strange < rows.width - 1])
 
 
 def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
@@ -435,9 +432,6 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     fits = sorted(fits, key=lambda fit: fit.size)
     if not fits[0].radians:  # what degrees explain as well are no radians
         fits = [fit for fit in fits if not fit.radians]
-    headed = next((fit for fit in fits if not fit.headless), None)
-    if headed is not None:  # what lacks its header is meant only where it is more specific, and never for sure
-        fits = [fit for fit in fits if not fit.headless or fit.size < headed.size]
     named, sentence = _named(rows, fits)
     eligible = named or fits
     # of those that mean the same as the most specific one and fit as well, the first of the table is the best
@@ -445,7 +439,7 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     twins = [fit for fit in twins if len(fit.misfits) <= len(twins[0].misfits)]
     best, *twins = sorted(twins, key=lambda fit: DIALECTS.index(fit.format))
     rival = next((fit for fit in eligible if not means_the_same(fit.format, best.format)), None)
-    lead = math.inf if rival is None else rival.size - best.size
+    unsure = rival is not None and (best.headless or (rival.size - best.size) * rows.distinct < SURE)
     clocks = []
     if not named:  # formats with the same columns in frames of another length, that the rows do not rule out
         fields = [part.field for part in best.format.columns]
@@ -453,29 +447,28 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
         clocks = fits_of(rows, [each for each in slower if [part.field for part in each.columns] == fields])
         names = {fit.format.name for fit in fits}
         clocks = [fit for fit in clocks if fit.format.name in names or fit.off_its_grid]
-    if (rival is not None and (best.headless or lead * rows.distinct < SURE)) or clocks:
+    if unsure or clocks:
         by_name = {fit.format.name: fit for fit in (*fits, *clocks)}  # one clock may be among the fits
         remaining = sorted(named or by_name.values(), key=lambda fit: fit.headless)
         return Detection(rows, None, tuple(Candidate(fit.format, str(fit)) for fit in remaining))
-    others = [fit for fit in twins if not named or fit in named]
-    others += [fit for fit in fits if named and fit.format in OUTSIDE and fit not in (best, *others)]
+    twins += [fit for fit in fits if named and fit.format in OUTSIDE and fit not in (best, *twins)]
     why = Candidate(best.format, sentence or str(best))
-    return Detection(rows, best.format, (why,), tuple(fit.format for fit in others))
+    return Detection(rows, best.format, (why,), tuple(fit.format for fit in twins))
 
 
 def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit], str]:
     """Return the formats that most names of files are typical of, and why; sure names speak for misread files too."""
     names = [file.path for file in rows.files[:_NAMES]]
-    counts = [sum(re.search(sign.pattern, name) is not None for name in names) for sign in _SIGNS]
+    counts = [sum(re.search(sign.path, name) is not None for name in names) for sign in _SIGNS]
     signs = [sign for sign, count in zip(_SIGNS, counts, strict=True) if 2 * count > len(names)]
     for sign in signs:
-        if named := [fit for fit in fits if re.fullmatch(sign.dialects, fit.format.name)]:
-            return named, sign.sentence
+        if named := [fit for fit in fits if re.fullmatch(sign.formats, fit.format.name)]:
+            return named, sign.says
     sure = [sign for sign in signs if sign.rank < _SHARED]
     misread = [fit for fit in fits_of(rows) if not fit.headless and (fit.possible or fit.strange <= 1)] if sure else []
     for sign in sure:
-        if named := [fit for fit in misread if re.fullmatch(sign.dialects, fit.format.name)]:
-            return named, sign.sentence
+        if named := [fit for fit in misread if re.fullmatch(sign.formats, fit.format.name)]:
+            return named, sign.says
     return [], ""
 
 
@@ -498,8 +491,8 @@ def _only(detections: Sequence[Detection]) -> Detection | None:
     values = [[column.values.tolist() for column in detection.rows.columns] for detection in detections]
     if not detections or values.count(values[0]) == len(values):
         return detections[0] if detections else None
-    by_name = {candidate.format.name: candidate for each in detections for candidate in each.candidates}
-    return dataclasses.replace(detections[0], format=None, candidates=tuple(by_name.values()))
+    every = tuple(candidate for each in detections for candidate in each.candidates)
+    return dataclasses.replace(detections[0], format=None, candidates=every)
 
 
 def closest(rows: LabelRows) -> str:
@@ -524,10 +517,9 @@ def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str,
     message = f"every row has {plural(width, 'cell')}, but {named.name} has {len(named.columns)} columns"
     detection = detect([file])
     names = [candidate.format.name for candidate in detection.candidates[:4]]
-    if detection.format is None:
+    if (best := detection.format) is None:
         seems = f"it may be {' or '.join(names)}" if names else "no known format has these columns"
         return "SYN121", message, f"{seems}; seldio formats lists the formats"
-    best = detection.format
     hint = f"read it with --format {best.name} ({detection.evidence}), or convert it with seldio convert"
     if named.role == "submission" and best.role == "label":
         return "LAB312", f"{message}: this is a label file ({best.name}), not a submission", hint

@@ -12,7 +12,7 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from decimal import Decimal
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -45,8 +45,6 @@ _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 #: A number with a comma in it, and one whose comma may separate thousands: `1,234`, but not `0,234` or `1,23`.
 _COMMAS = re.compile(rb"[0-9]*(?:,[0-9]+)+")
 _SEVERAL = re.compile(rb"(?<![0-9,])[0-9]++(?>(?:,[0-9]++){2,})(?=[\"';\t |]|$)", re.MULTILINE)
-#: A line that begins with a number that is not whole.
-_FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
 _THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
@@ -69,7 +67,7 @@ def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
     if look.body and look.certain:
         for at, column in enumerate(_columns(dialect, look.body)):
             for row in np.flatnonzero(column.causes[column.which] >= 0).tolist():
-                problem = column.problem(row)
+                problem = column.problems[int(column.which[row])]
                 if problem.fault.code in codes and problem.repaired is not None:
                     line = int(look.lines[row]) - 1
                     parts = (look.meant[line] or "").split(",")
@@ -146,24 +144,24 @@ FAULTS: tuple[CellFault, ...] = (
     CellFault("SYN130", ".*", "is {text}, not {expected}",
               "expected {expected}, written with the digits 0-9 and nothing around it"),
 )  # fmt: skip
-#: The faults of cells that say that there is no value.
-WITHOUT_VALUE = [number for number, fault in enumerate(FAULTS) if "{absent}" in fault.says]
+#: Codes of the faults of cells, in the order of their first row in the table.
+_CODES = [*dict.fromkeys(fault.code for fault in FAULTS)]
 _CLASS_HINT = "write the class number, counted from 0; seldio formats shows the class list"
 
 
 class CellProblem(NamedTuple):
     """A cell that is wrong; one that can mean several things, or nothing, is not *repaired*."""
 
-    number: int  # of its fault in the table
+    fault: CellFault
     repaired: str | None
     cell: str
     kind: str
     field: str
 
     @property
-    def fault(self) -> CellFault:
-        """Return the fault that the cell has."""
-        return FAULTS[self.number]
+    def cause(self) -> int:
+        """Return twice the number of the code, and 1 more if the cell is repaired."""
+        return 2 * _CODES.index(self.fault.code) + (self.repaired is not None)
 
     @property
     def shown(self) -> tuple[str, int]:
@@ -196,73 +194,32 @@ class CellProblem(NamedTuple):
 
 
 @cache
-def _looked_for(kind: str, field: str) -> list[tuple[int, re.Pattern[str]]]:
-    """Return the numbers of the faults that a column may have, with their patterns."""
+def _looked_for(kind: str, field: str) -> list[tuple[CellFault, re.Pattern[str]]]:
+    """Return the faults that a column may have, with their patterns."""
     grammar = f"((?:{KINDS[kind].pattern}))"
     angle = field in ("azimuth", "elevation")
-    return [
-        (number, re.compile(f"(?s:{fault.pattern.replace('(N)', grammar)})"))
-        for number, fault in enumerate(FAULTS)
-        if kind in (fault.kinds or KINDS) and angle >= fault.angles
-    ]
+    faults = [fault for fault in FAULTS if kind in (fault.kinds or KINDS) and angle >= fault.angles]
+    return [(fault, re.compile(f"(?s:{fault.pattern.replace('(N)', grammar)})")) for fault in faults]
 
 
 def problem(cell: str, kind: str, field: str) -> CellProblem:
     """Return the problem of a cell that does not match the grammar of its column."""
     text = cell.strip()
-    for number, pattern in _looked_for(kind, field):
-        fault = FAULTS[number]
+    for fault, pattern in _looked_for(kind, field):
         match = pattern.search(cell) if fault is CONTROL else pattern.fullmatch(text)
         if match is None or (fault.only is not None and not fault.only(text)):
             continue
-        repaired = match.expand(fault.meant) or None if fault.meant != "plain" else format(Decimal(text), "f")
-        if repaired is not None and fault.meant == "plain":  # without the exponent, where that is not long
-            repaired = repaired.rstrip("0").rstrip(".") if "." in repaired else repaired
-            repaired = None if len(repaired) > 20 else "0" if repaired == "-0" else repaired
+        repaired = fault.meant.replace(r"\1", match[1]) if match.lastindex else None
+        if fault.meant == "plain":  # without the exponent, where that is not long
+            digits = format(Decimal(text), "f")
+            digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+            repaired = None if len(digits) > 20 else "0" if digits == "-0" else digits
         if not fault.meant or (repaired is not None and PATTERNS[kind].fullmatch(repaired)):
-            return CellProblem(number, repaired, cell, kind, field)
+            return CellProblem(fault, repaired, cell, kind, field)
     raise AssertionError("the last row of the table matches every cell")
 
 
-#: Different cells from which on Arrow looks at them all at once.
-_MANY = 1000
-
-
-def matched(texts: pa.Array, pattern: str) -> pa.Array:
-    """Return in which of *texts* a pattern is found."""
-    return compute("match_substring_regex", texts, pattern=pattern)
-
-
-def problems(bad: pa.Array, kind: str, field: str) -> tuple[np.ndarray[Any, Any], pa.Array]:
-    """Return the number of the fault of each of these *bad* cells, and what each is meant as."""
-    texts = meant = compute("utf8_trim_whitespace", bad)
-    faults, grammar = np.full(len(bad), -1), f"^(?:{KINDS[kind].pattern})$"
-    for number, pattern in _looked_for(kind, field) if len(bad) > _MANY else ():
-        fault, wanted = FAULTS[number], f"^{pattern.pattern}$"
-        if fault.only is not None or fault.meant == "plain":
-            break
-        hits = to_mask(matched(bad, pattern.pattern) if fault is CONTROL else matched(texts, wanted)) & (faults < 0)
-        faults[hits] = number
-        if fault.meant and hits.any():
-            meant = compute("replace_substring_regex", meant, pattern=wanted, replacement=fault.meant)
-        if (faults >= 0).all():
-            break
-    left = faults < 0
-    single = [problem(cell.as_py(), kind, field) for cell in compute("array_filter", bad, from_numpy(left))]
-    faults[left] = [each.number for each in single]
-    sure = to_mask(matched(meant, grammar)) & np.array([bool(fault.meant) for fault in FAULTS])[faults]
-    meant = compute("if_else", from_numpy(sure & ~left), meant, pa.nulls(len(bad), pa.string()))
-    if single:
-        meant = compute("replace_with_mask", meant, from_numpy(left), from_texts(each.repaired for each in single))
-    return faults, meant
-
-
 # --- the cells of all files ---------------------------------------------------------------------------
-
-
-#: Codes of the faults of cells, in the order of their first row in the table.
-_CODES = [*dict.fromkeys(fault.code for fault in FAULTS)]
-_CODE_OF = np.array([_CODES.index(fault.code) for fault in FAULTS])
 
 
 class _Column:
@@ -275,26 +232,23 @@ class _Column:
             self.texts, self.which = cells_of, np.arange(1, len(cells_of))
         self.part = part
         # spaces before a number are legal behind a comma, not at the start of a row
-        good = to_mask(matched(self.texts, f"^{'' if first else ' *'}(?:{KINDS[part.kind].pattern})$"))
-        bad = compute("array_filter", self.texts, from_numpy(~good))
-        faults, repaired = problems(bad, part.kind, part.field)
-        unknown = np.isin(faults, WITHOUT_VALUE) & (described and part.field in cells.UNKNOWABLE)
-        if unknown.any():
-            repaired = compute("if_else", from_numpy(unknown), from_texts([str(cells.ABSENT)] * len(bad)), repaired)
+        pattern = f"^{'' if first else ' *'}(?:{KINDS[part.kind].pattern})$"
+        good = compute("match_substring_regex", self.texts, pattern=pattern)
+        bad = ~to_mask(good)
+        texts = compute("array_filter", self.texts, from_numpy(bad)).to_pylist()
+        problems = [problem(text, part.kind, part.field) for text in texts]
+        #: what is wrong with a text, by its number
+        self.problems = dict(zip(np.flatnonzero(bad).tolist(), problems, strict=True))
+        unknowable = described and part.field in cells.UNKNOWABLE
+        unknown = [unknowable and "{absent}" in each.fault.says for each in problems]
+        repaired = [
+            each.repaired if not null else str(cells.ABSENT) for each, null in zip(problems, unknown, strict=True)
+        ]
         #: what each text can only mean
-        self.meant = compute("replace_with_mask", self.texts, from_numpy(~good), repaired) if len(bad) else self.texts
-        #: for each text the row of the table of faults, and the cause: twice the number of the code, 1 if repaired
-        self.faults, self.causes = np.full((2, len(good)), -1)
-        self.faults[~good] = faults
-        self.causes[~good] = np.where(unknown, -1, 2 * _CODE_OF[faults] + to_mask(repaired))
-        self.lost = self.causes % 2 == 0
-
-    def problem(self, row: int) -> CellProblem:
-        """Return what is wrong with the cell of a row."""
-        at = int(self.which[row])
-        return CellProblem(
-            int(self.faults[at]), self.meant[at].as_py(), self.texts[at].as_py(), self.part.kind, self.part.field
-        )
+        self.meant = compute("replace_with_mask", self.texts, from_numpy(bad), from_texts(repaired))
+        #: the :attr:`CellProblem.cause` of each text
+        self.causes = np.full(len(bad), -1)
+        self.causes[bad] = np.where(unknown, -1, [each.cause for each in problems])
 
     def values(self, readable: Bools, kind: pa.DataType) -> pa.Array:
         """Return the values of the rows that are *readable*."""
@@ -324,35 +278,24 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
     """Return the rows of files that cannot be parsed as they are, as columns by field; what is wrong goes to *sink*."""
     looks = [FileLook(part.file, dialect) for part in parts]
     columns = _columns(dialect, b"".join(look.body for look in looks))
-    ends = np.cumsum([len(look.lines) for look in looks], dtype=np.int64)
-    readable = np.ones(sum(len(look.lines) for look in looks), bool)
-    for column in columns:
-        readable &= ~column.lost[column.which]
-    causes = sum(np.bincount(column.causes + 1, minlength=2 * len(_CODES) + 1)[1:] for column in columns)
-    for cause in np.flatnonzero(causes).tolist():
-        # by column, which rows have such a cell
-        marked = {
-            at: (column.causes == cause)[column.which]
-            for at, column in enumerate(columns)
-            if (column.causes == cause).any()
-        }
-        rows = np.flatnonzero(np.logical_or.reduce([*marked.values()]))
-        owners = np.searchsorted(ends, rows, side="right")
-        bounds = np.flatnonzero(np.diff(owners, prepend=-1, append=-1))
-        for first, last in itertools.pairwise(bounds.tolist()):
-            number = int(owners[first])
-            begin = int(ends[number]) - len(looks[number].lines)
-            looks[number].note_cells(columns, marked, rows[first:last], begin, cause)
-    for part, look, end in zip(parts, looks, ends.tolist(), strict=True):
+    readable, first = list[Bools](), 0
+    for part, look in zip(parts, looks, strict=True):
+        rows = slice(first, first + len(look.lines))
+        causes = np.array([column.causes[column.which[rows]] for column in columns])
+        for cause in np.unique(causes[causes >= 0]).tolist():
+            look.note_cells(columns, causes == cause, first, repaired=bool(cause % 2))
         for finding in look.findings():
             sink(part.moved(finding))
-        look.lines = look.lines[readable[end - len(look.lines) : end]]
+        readable.append((causes % 2 == 1).all(axis=0))
+        look.lines, first = look.lines[readable[-1]], rows.stop
         part.take(look)
     decimals = any(column.part.kind == "whole" for column in columns)
     if decimals:
         reals = [column for column in columns if column.part.kind not in ("int", "flag", "name", "text")]
-        decimals = any(to_mask(matched(column.meant, "[.e]")).any() for column in reals)
-    values = [column.values(readable, column_type(column.part.kind, decimals)) for column in columns]
+        points = [compute("match_substring_regex", column.meant, pattern="[.e]") for column in reals]
+        decimals = any(to_mask(mask).any() for mask in points)
+    kept = np.concatenate(readable)
+    values = [column.values(kept, column_type(column.part.kind, decimals)) for column in columns]
     return pa.Table.from_arrays(values, names=[part.field for part in dialect.columns])
 
 
@@ -376,7 +319,6 @@ class FileLook:
         self.certain = True  # whether cells can be told apart for sure
         self.body = b""  # the rows, each with its line feed, cells separated by bare commas
         self.lines = np.zeros(0, np.int64)  # the physical line of each row
-        self.skipped = 0  # lines before the first row
         self.delimiter, self.newline, self.final_newline = ",", "\n", True
         self.readable = False
         if unreadable := cells.encoding_problem(file.path, file.data):
@@ -405,13 +347,10 @@ class FileLook:
         begin = self.header(first)
         if begin is None or not self.same_width(begin):
             return
-        self.readable, self.skipped = True, begin
+        self.readable = True
         rows = self.rows(begin)
         self.lines = np.flatnonzero(rows) + 1
-        if len(self.lines) == len(rows):
-            self.body = self.text
-        else:
-            self.body = np.frombuffer(self.text, np.uint8)[np.repeat(rows, np.diff(self.ends, prepend=-1))].tobytes()
+        self.body = np.frombuffer(self.text, np.uint8)[np.repeat(rows, np.diff(self.ends, prepend=-1))].tobytes()
 
     # --- lines -----------------------------------------------------------------------------------------
 
@@ -473,24 +412,22 @@ class FileLook:
         """Take a finding, about *count* lines."""
         self.line_findings.setdefault((finding.code, finding.fixable), []).append((finding, count))
 
-    def note_cells(
-        self, columns: Sequence[_Column], marked: Mapping[int, Bools], rows: Ints, begin: int, number: int
-    ) -> None:
-        """Take the cells with one cause in *rows* of all files, of which this one's begin at *begin*."""
-        places = sum(int(np.count_nonzero(mask[rows])) for mask in marked.values())
+    def note_cells(self, columns: Sequence[_Column], marked: Bools, first: int, *, repaired: bool) -> None:
+        """Take the cells with one cause, *marked* by column and row; *first*: the first row of this file in all."""
+        places, rows = int(marked.sum()), np.flatnonzero(marked.any(axis=0))
         shown = SINGLY if places <= SINGLY else 1
         findings: list[Finding] = []
         for row in rows[:shown].tolist():
-            line = int(self.lines[row - begin])
+            line = int(self.lines[row])
             excerpt = self.line(line - 1, shown=True)
-            for at in [at for at, mask in marked.items() if mask[row]][:shown]:
-                problem = columns[at].problem(row)
+            for at in np.flatnonzero(marked[:, row])[:shown].tolist():
+                problem = columns[at].problems[int(columns[at].which[first + row])]
                 (value, shift), (message, hint) = problem.shown, problem.sentences
                 place = len(",".join([*self.line(line - 1).split(",")[:at], ""])) + 1 + shift
                 rule, value = reader_rule(problem.fault.code), excerpt[place - 1 :][: len(value)]
-                fixable = bool(number % 2) and self.certain
+                fixable = repaired and self.certain
                 findings.append(rule.at(self.file.path, message, hint, line, place, value, excerpt, fixable=fixable))
-        self.cell_findings += findings if shown > 1 else [findings[0].times(places, self.lines[rows - begin])]
+        self.cell_findings += findings if shown > 1 else [findings[0].times(places, self.lines[rows])]
 
     def findings(self) -> list[Finding]:
         """Return everything that was found: of each cause a few findings, or one for all."""
@@ -555,12 +492,10 @@ class FileLook:
         header = self.line(first).split(",")
         second = first + cells.titled(header)
         row = self.line(second).split(",")
-        start = int(self.ends[second - 1]) + 1 if second else 0
-        timed = "." in row[0] and _FRACTION.search(self.text, start) is not None
         few = [line.split(",") for line in itertools.islice(self.whole_lines(second), 20) if line.strip()]
         mixed = len({len(row) for row in few}) > 1 and b'"' not in self.text
         lettered = all(row[1].strip(' "')[:1].isalpha() for row in few if len(row) > 1)
-        if self.dialect.own or mixed or (len(row) == self.width and not timed and not lettered):
+        if self.dialect.own or mixed or (len(row) == self.width and "." not in row[0] and not lettered):
             return False  # nearly every file
         lines = [line for line in self.whole_lines(first) if line.strip()]
         change = change_between(lines, self.dialect)
@@ -612,33 +547,32 @@ class FileLook:
         titles = self.line(number).split(",")
         names = [title.strip(' "#') for title in titles]
         fields = [part.field for part in self.dialect.columns]
-        faults: list[tuple[int | None, str, str]] = []  # the place of a name (None for all), message, hint
+        faults: list[tuple[int, int | None, str, str]] = []  # column, width (None: to the end), message and hint
         for index, name in enumerate(names if len(names) > 1 else ()):
-            if name in names[:index] and name and not numeric(name):  # a row may be commented out
-                more = "programs that read columns by name keep only one of the two"
-                faults.append((index, f"the header lists {clipped(name)} twice", more))
-                break
             field = _TITLES.get(name.lower(), fields[index] if index < len(fields) else "")
-            if index < len(fields) and (field != fields[index] or cells.is_confidence(name)):
+            if name in names[:index] and name and not numeric(name):  # a row may be commented out
+                message = f"the header lists {clipped(name)} twice"
+                more = "programs that read columns by name keep only one of the two"
+            elif index < len(fields) and (field != fields[index] or cells.is_confidence(name)):
                 message = f"column {index + 1} is headed {name}, but in {self.dialect.name} it is {fields[index]}"
-                faults.append((index, message, "columns in another order are misread: loaders ignore the header"))
-                break
+                more = "columns in another order are misread: loaders ignore the header"
+            else:
+                continue
+            column = len(",".join([*titles[:index], ""])) + titles[index].index(name) + 1
+            faults.append((column, len(name), message, more))
+            break
         below = int(self.widths[number + 1]) if what == "a header" and number + 1 < len(self.ends) else 0
         if below not in (0, len(names)):
             more = "pandas then reads the first column as an index and shifts the others"
-            faults.append((None, f"the header has {len(names)} columns, but the next line has {below}", more))
+            faults.append((1, None, f"the header has {len(names)} columns, but the next line has {below}", more))
         if faults:
             hint += "; but first check what its names say about the columns"
         message = f"{what} line, but {self.dialect.name} has none"
         self.report("SYN111", message, number + 1, hint, whole=True, fixable=not faults)
         if not faults and "SYN111" in self.undone:
             self.meant[number] = None
-        for place, message, more in faults:
-            at, width = 1, None
-            if place is not None:
-                at = len(",".join([*titles[:place], ""])) + titles[place].index(names[place]) + 1
-                width = len(names[place])
-            self.report("SYN113", message, number + 1, more, whole=True, column=at, width=width)
+        for column, width, message, more in faults:
+            self.report("SYN113", message, number + 1, more, whole=True, column=column, width=width)
 
     def same_width(self, begin: int) -> bool:
         """Return False, with one finding, where all rows have the same wrong number of cells."""

@@ -176,7 +176,7 @@ class CsvPart(FileRows):
 
     def take(self, look: FileLook) -> None:
         """Take over what a closer look at the file has found."""
-        self.rows, self.physical, self.skipped = len(look.lines), look.lines, look.skipped
+        self.rows, self.physical = len(look.lines), look.lines
         self.readable, self.delimiter = look.readable, look.delimiter
         self.origin = dataclasses.replace(self.origin, newline=look.newline, final_newline=look.final_newline)
 
@@ -238,10 +238,8 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart]) -> pa.Table | None:
     Sets the number of rows of each part.
     """
     bodies = [part.body if part.body[-1:] in (b"\n", b"") else part.body + b"\n" for part in parts]
-    if len(parts) > 1 and not _plain(dialect, parts[:1], bodies[0]):  # a fault is often in all files
-        return None
     joined = b"".join(bodies)
-    if not _plain(dialect, parts, joined):
+    if not all(part.headed for part in parts) or not _plain(dialect, joined):
         return None
     decimals = b"." in joined or b"e" in joined
     types = {part.field: column_type(part.kind, decimals) for part in dialect.columns}
@@ -281,12 +279,11 @@ def split_cells(types: Mapping[str, pa.DataType], text: bytes, block: int = 1 <<
     )
 
 
-def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
+def _plain(dialect: Dialect, joined: bytes) -> bool:
     """Return whether pyarrow accepts in *joined* what the grammar does, large numbers aside."""
     kinds = {part.kind for part in dialect.columns}
     decimal = b"" if kinds <= {"int", "flag"} else b"." if "whole" in kinds else b".e"
-    numbers = kinds.isdisjoint(("name", "text")) and not joined.translate(None, _PLAIN + decimal)
-    if not numbers or not all(part.headed for part in parts):
+    if not kinds.isdisjoint(("name", "text")) or joined.translate(None, _PLAIN + decimal):
         return False
     text = np.frombuffer(joined, np.uint8)
     if b"e" in joined:

@@ -104,11 +104,9 @@ class _OtherPart(CsvPart):
 
     def moved(self, finding: Finding) -> Finding:
         """See :meth:`CsvPart.moved`."""
-        if finding.line is None:
+        if finding.line is None or finding.column is None:
             return finding
         line = int(self.numbers[finding.line - 1])
-        if finding.column is None:
-            return dataclasses.replace(finding, line=line)
         text = self.written[line - 1]
         *before, within = bare(text, self.sign)[: finding.column - 1].split(",")
         column = cells_of(text, self.sign)[len(before)].start + len(within) + 1

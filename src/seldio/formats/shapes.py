@@ -313,10 +313,9 @@ def exchanged(width: int) -> Iterator[tuple[Change, set[int]]]:
     for left, right in itertools.combinations(range(width), 2):
         why = f"columns {left + 1} and {right + 1} seem to be in each other's place"
         hint = f"write column {right + 1} before column {left + 1}; only who wrote them knows what they hold"
-        swap = _swapping(left, right, width)
+        order = [right if at == left else left if at == right else at for at in range(width)]
+
+        def swap(row: Cells, order: Sequence[int] = order) -> Cells:
+            return [row[at] for at in order] if len(row) == width else row
+
         yield Change("exchanged", swap, swap, why=why, code="SYN147", hint=hint, column=left), {left, right}
-
-
-def _swapping(left: int, right: int, width: int) -> Callable[[Cells], Cells]:
-    order = [right if at == left else left if at == right else at for at in range(width)]
-    return lambda row: [row[at] for at in order] if len(row) == width else row

@@ -399,7 +399,7 @@ def same_content(collection: Collection, finding: MakeFinding) -> Iterator[Findi
     paths = [part.file.path for part in single]
     if len(set(paths)) < len(paths):  # several clips in one file
         return
-    in_folders = grouped(single, lambda part: (posixpath.dirname(part.file.name), part.file.content)).values()
+    in_folders = grouped(single, lambda part: (posixpath.dirname(part.file.name), part.file.data)).values()
     if twins := [parts for parts in in_folders if len(parts) > 1]:
         pairs = [" = ".join(posixpath.basename(part.file.name) for part in parts[:2]) for parts in twins]
         message = f"{sum(map(len, twins)):,} of {plural(len(single), 'file')} have the content of another clip, "
@@ -407,7 +407,7 @@ def same_content(collection: Collection, finding: MakeFinding) -> Iterator[Findi
         severity = ERROR if collection.submitted else WARNING
         yield finding(twins[0][1].file.path, message, "write them again, each from its recording", severity=severity)
     outputs = single if collection.submitted else ()
-    by_name = grouped(outputs, lambda part: (posixpath.basename(part.file.name), part.file.content)).values()
+    by_name = grouped(outputs, lambda part: (posixpath.basename(part.file.name), part.file.data)).values()
     if twice := [parts for parts in by_name if len(parts) > 1]:
         folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
         message = f"{plural(len(twice), 'file')} the same, byte for byte, in {listed(folders, 3)}"
