@@ -20,7 +20,7 @@ from seldio.files import open_source
 from seldio.findings import Finding, Severity
 from seldio.formats.yaml_text import MAX_BYTES, parse
 from seldio.rules.collection import Collection, Reference
-from seldio.rules.package import Package, package_findings, package_of
+from seldio.rules.package import Package, package_findings
 from seldio.rules.submissions import is_package
 
 A, B = "Politis_TAU_task3a_1", "Politis_TAU_task3a_2"
@@ -98,7 +98,7 @@ def checked(package: Package) -> list[Finding]:
 
 def in_memory(files: Files, kind: str = "zip", path: str = "x.zip", reference: Reference | None = None) -> Package:
     entries = [Memory(name, text.encode()) for name, text in sorted(files.items())]
-    return package_of(Collection(path, kind, entries, (), reference))
+    return Package(Collection(path, kind, entries, (), reference))
 
 
 def found(files: Files, **options: Any) -> list[Finding]:
@@ -138,7 +138,7 @@ def on_disk(path: Path) -> tuple[Package, list[Finding]]:
     with open_source(path, said.append) as source:
         collection = Collection(source.path, source.kind, source.entries, ())
         assert is_package(collection)
-        package = package_of(collection)
+        package = Package(collection)
         return package, [*said, *checked(package)]
 
 
@@ -148,7 +148,7 @@ def test_a_clean_package_stays_clean(tmp_path: Path, write: Callable[[Path, File
     package, findings = on_disk(write(tmp_path, {top + name: text for name, text in clean().items()}))
     assert findings == []
     assert [(s.label, s.track) for s in package.systems] == [(A, "task3a"), (B, "task3a")]
-    assert [s.parts.index for s in package.systems if s.parts is not None] == ["1", "2"]
+    assert [s.parts.number for s in package.systems if s.parts is not None] == ["1", "2"]
     places = [system.path.removeprefix(package.path).lstrip("!/") for system in package.systems]
     assert [f"{top}task3a/{A}", f"{top}task3a/{B}"] == places
 
@@ -304,7 +304,7 @@ def test_what_a_challenge_accepts_is_a_warning() -> None:
 )
 def test_a_fault_of_the_whole_meta_file(data: bytes, expected: list[Any]) -> None:
     entries = [Memory(name, data if name == SHEET else text.encode()) for name, text in clean().items()]
-    findings = checked(package_of(Collection("x.zip", "zip", entries, ())))
+    findings = checked(Package(Collection("x.zip", "zip", entries, ())))
     assert expected == [(finding.code, finding.line, finding.column) for finding in findings]
 
 
@@ -336,7 +336,7 @@ def test_an_unreadable_meta_file_is_a_finding() -> None:
             raise InvalidData(Finding("SAF107", Severity.ERROR, "damaged", self.path))
 
     entries = [Damaged(name) if name == SHEET else Memory(name, text.encode()) for name, text in clean().items()]
-    assert [finding.code for finding in checked(package_of(Collection("x.zip", "zip", entries, ())))] == ["SAF107"]
+    assert [finding.code for finding in checked(Package(Collection("x.zip", "zip", entries, ())))] == ["SAF107"]
 
 
 def parsed(text: str) -> tuple[Any, list[str]]:
@@ -414,7 +414,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 @example(b"\xff\xfe")
 def test_mutated_meta_files_never_raise(data: bytes) -> None:
     entries = [Memory(SHEET, data), Memory(f"{OUTPUT}/mix001.csv")]
-    for finding in checked(package_of(Collection("x.zip", "zip", entries, ()))):
+    for finding in checked(Package(Collection("x.zip", "zip", entries, ()))):
         str(finding)
         if finding.code.startswith(("SUB", "SYN4")):
             assert_pointed(finding)
@@ -435,7 +435,7 @@ PATHS = st.builds(lambda folders, name: "/".join([*folders, name]), st.lists(PAR
 )
 def test_any_tree_is_taken_apart(names: list[str], kind: str, path: str) -> None:
     entries = [Memory(name, META.encode()) for name in sorted(names)]
-    package = package_of(Collection(path, kind, entries, (), None))
+    package = Package(Collection(path, kind, entries, (), None))
     owned = [entry.name for system in package.systems for entry in system.outputs]
     assert len(set(owned)) == len(owned)
     for finding in checked(package):
