@@ -28,7 +28,7 @@ from seldio.media.encoding import render
 from seldio.media.intensity import SoundField, listen
 from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
-from seldio.rules.deep import LabelledClip, judged, timing
+from seldio.rules.deep import Fit, LabelledClip, timing
 from seldio.rules.deep_causes import judge, rotation
 from seldio.rules.deep_pieces import joined, label_frames, pieces, shift, sound_frames
 
@@ -248,7 +248,7 @@ def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
         ).coarse()
         with Recording(saved(tmp_path / "b.wav", one.sound["foa"][:, : int(seconds * RATE)])) as recording:
             heard = listen(recording, "foa", rows.hop)
-        fit = judged("a", rows, "b.wav", None, "foa", None, (), heard)
+        fit = Fit("a", rows, "b.wav", None, "foa", None, (), heard)
         return timing(fit, {})
 
     assert (found(0), found(2 * step), found(-step)) == (None, None, None)

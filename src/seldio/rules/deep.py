@@ -38,7 +38,6 @@ from seldio.rules.deep_pieces import (
     Heard,
     LabelFrames,
     Other,
-    Pieces,
     Shift,
     evidence,
     evidence_of,
@@ -56,8 +55,6 @@ from seldio.text import listed, plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from seldio.media.intensity import SoundField
 
 #: The formats of recordings, the usual one first.
@@ -186,37 +183,45 @@ _AGREED = 0.5
 _CLEAR = 3.0
 
 
-@dataclasses.dataclass(frozen=True)
 class Fit:
-    """A recording compared with the labels of its clip."""
+    """A recording compared with the labels of its clip.
 
-    clip: str  # its name
-    rows: LabelledClip  # its labels
-    recording: str  # the path of the recording
-    place: TreePlace | None  # its place in the tree
-    format: Format  # of the recording, according to its folder
-    taken: Format | None  # the other format, if the channels look like that; None if they look right
-    turned: tuple[int, ...]  # inverted channels (from 0), where that can be detected without labels
-    label_frames: LabelFrames  # the labels
-    sound_frames: AudibleFrames  # the measurements
-    pieces: Pieces  # both together
-    verdict: Verdict | None  # why directions differ
-    evidence: pd.DataFrame  # how far labels and audio are apart where a single source is labelled
+    Args:
+        clip: its name.
+        rows: its labels.
+        recording: the path of the recording.
+        place: its place in the tree.
+        format: of the recording, according to its folder.
+        taken: the other format, if the channels look like that; None if they look right.
+        turned: inverted channels (from 0), where that can be detected without labels.
+        field: its sound.
+    """
 
-    @property
-    def labels(self) -> str:
-        """The path of its labels."""
-        return self.rows.path
-
-    @property
-    def file(self) -> str:
-        """The file name of the recording, printable."""
-        return printable(self.recording.replace("\\", "/").rpartition("/")[2])
-
-    @property
-    def intact(self) -> bool:
-        """Whether the four channels look right, as far as that can be detected without labels."""
-        return self.taken is None and not self.turned
+    def __init__(
+        self,
+        clip: str,
+        rows: LabelledClip,
+        recording: str,
+        place: TreePlace | None,
+        format: Format,
+        taken: Format | None,
+        turned: tuple[int, ...],
+        field: SoundField,
+    ) -> None:
+        self.clip, self.rows, self.recording, self.place, self.format = clip, rows, recording, place, format
+        self.taken, self.turned = taken, turned
+        #: whether the four channels look right, as far as that can be detected without labels
+        self.intact = taken is None and not turned
+        #: the path of its labels, and the file name of the recording, printable
+        self.labels, self.file = rows.path, printable(recording.replace("\\", "/").rpartition("/")[2])
+        directions = field.directions()
+        self.label_frames = label_frames(rows.frame, rows.azimuth, rows.elevation, rows.event, len(field) + FURTHEST)
+        self.sound_frames = sound_frames(directions, field.activity())
+        #: both together, and why their directions differ
+        self.pieces = pieces(self.label_frames, directions)
+        self.verdict = judge(self.pieces, format) if self.intact else None
+        #: how far labels and audio are apart where a single source is labelled
+        self.evidence = evidence_of(self.label_frames, directions)
 
 
 class HeardClip(NamedTuple):
@@ -426,28 +431,7 @@ def compared(pair: Pair) -> Fit | Heard:
         return not_heard("the recording cannot be read")
     shown: Format = format or looks or "foa"
     taken = looks if looks != shown else None
-    return judged(clip, rows, entry.path, place, shown, taken, inverted(field.raw) if shown == "mic" else (), field)
-
-
-def judged(
-    clip: str,
-    rows: LabelledClip,
-    recording: str,
-    place: TreePlace | None,
-    format: Format,
-    taken: Format | None,
-    turned: tuple[int, ...],
-    field: SoundField,
-) -> Fit:
-    """Return the :class:`Fit` of a recording, from its sound field."""
-    count = len(field) + FURTHEST
-    labels = label_frames(rows.frame, rows.azimuth, rows.elevation, rows.event, count)
-    directions = field.directions()
-    heard_alone = pieces(labels, directions)
-    verdict = judge(heard_alone, format) if taken is None and not turned else None
-    sound, errors = sound_frames(directions, field.activity()), evidence_of(labels, directions)
-    measured = taken, turned, labels, sound, heard_alone, verdict, errors
-    return Fit(clip, rows, recording, place, format, *measured)
+    return Fit(clip, rows, entry.path, place, shown, taken, inverted(field.raw) if shown == "mic" else (), field)
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
