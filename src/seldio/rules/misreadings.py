@@ -137,12 +137,11 @@ def cartesian(azimuth: Values, elevation: Values, distance: Values, labels: Labe
 
 
 def radians(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowFault]:
-    certain, _ = _radians(labels)
+    certain, likely = _radians(labels)
     for file in labels.explain(certain, "azimuth", "elevation"):
         peaks = [labels.reach(field)[file] for field in ("azimuth", "elevation")]
         all_around = bool(labels.reach("azimuth")[certain].max() > BEHIND)
         yield labels.fault(file, "azimuth", fixable=all_around, azimuths=peaks[0], elevations=peaks[1])
-    _, likely = _radians(labels)  # among the other files
     count = int(labels.sizes[likely].sum())
     why = f"only {plural(count, 'row')}" if count < ENOUGH else "all close together"
     many = f" in {plural(len(likely), 'file')}" if len(likely) > 1 else ""
@@ -162,8 +161,6 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
     whole = {field: _whole(labels, field) for field in LARGEST_RADIANS}
     decimals = labels.count(~whole["azimuth"] | ~whole["elevation"]) >= MOSTLY * labels.sizes
     fits = np.flatnonzero(close & decimals & ~labels.explained("azimuth")).tolist()
-    if not fits:
-        return [], []
     alone = bool(close.all())  # no file contradicts radians
 
     def proves(files: list[int]) -> bool:
@@ -171,15 +168,13 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
         # numbers that are no longer than the vectors of outputs may be two of their three parts
         return bool(spread and small[files].max() > LONGEST_VECTOR and labels.sizes[files].sum() >= ENOUGH)
 
-    if alone or 2 * len(fits) >= len(labels.filled):
-        certain = fits if proves(fits) else []
-    else:
-        certain = [file for file in fits if proves([file])]
+    groups = [fits] if alone or 2 * len(fits) >= len(labels.filled) else [[file] for file in fits]
+    certain = [file for files in groups if files and proves(files) for file in files]
+    left = [file for file in fits if file not in certain]
     # among files in whole degrees, one with decimals is suspicious; among decimals it is a source near the front
     odd = not alone and labels.count(whole["azimuth"])[~close].sum() > SURELY * labels.sizes[~close].sum()
     written = isinstance(labels.origin, Dialect) or labels.origin.role == "table"  # and not derived from an image
-    likely = written and not (certain and not alone) and (odd or alone) and small[fits].max() > IN_FRONT
-    return certain, [file for file in fits if likely and file not in certain]
+    return certain, left if written and (odd or alone) and small[left].max(initial=0) > IN_FRONT else []
 
 
 def _whole(labels: Labels, field: str) -> Bools:
