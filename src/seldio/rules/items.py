@@ -69,20 +69,7 @@ def _mentions(table: ItemTable, faults: Sequence[str | None], hint: str, finding
         yield finding(int(paths.row[mention]), "audio", message, hint, int(paths.place[mention]))
 
 
-#: Folders and a name of plain letters, none of them longer than any system allows.
-_USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
-#: Faults of such names: names of devices on Windows, and a trailing dot.
-_UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
-
-
 def awkward_audio_path(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    named = pc.list_flatten(table.column("audio"))
-    # most paths are valid on every system, judged by their characters alone
-    usual = pc.and_not(pc.match_substring_regex(named, _USUAL), pc.match_substring_regex(named, _UNUSUAL))
-    if pc.all(usual).as_py():
-        lower = pc.utf8_lower(named)
-        if lower.equals(named) or pc.count_distinct(lower).as_py() == pc.count_distinct(named).as_py():
-            return
     spellings: dict[str, str] = {}
     faults: list[str | None] = []
     for path, why in zip(table.paths.names, table.paths.unsafe, strict=True):

@@ -55,7 +55,7 @@ class Answered:
     def __init__(self, reading: ItemReading, questions: ItemReading) -> None:
         #: the format of the predictions, and the reference as people see it
         self.home, self.path, self.finding = reading.home, printable(questions.path), reading.finding
-        self.answers, self.questions = ItemTable.of(reading), ItemTable.of(questions)
+        self.answers, self.questions = ItemTable(reading), ItemTable(questions)
         name = _OF.get(reading.home, reading.home)
         #: what the benchmark's scorer does, see :data:`JOINS`
         self.join: dict[str, str] = JOINS["any"] | JOINS.get(name if name in JOINS else questions.home, {})
@@ -101,7 +101,7 @@ def has_outputs(reading: ItemReading) -> bool:
     """Return whether a file holds predictions, including outputs stored with their questions."""
     if reading.format.holds == "predictions" or "prediction" in reading.table.column_names:
         return True
-    return reading.home in OUTPUTS and any(output is not _ABSENT for output in outputs(ItemTable.of(reading)))
+    return reading.home in OUTPUTS and any(output is not _ABSENT for output in outputs(ItemTable(reading)))
 
 
 _ABSENT = object()
@@ -304,7 +304,7 @@ class Answers:
     """The answers of a submission, and the questions by id if known."""
 
     def __init__(self, reading: ItemReading, gold: Mapping[str, Item] | None = None) -> None:
-        self.gold, self.table = gold, ItemTable.of(reading)
+        self.gold, self.table = gold, ItemTable(reading)
         self.left_out, self.finding = reading.origin.get("left_out"), reading.finding
 
     def letters(self) -> Iterator[tuple[int, str, str]]:
