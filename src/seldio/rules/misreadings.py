@@ -148,8 +148,7 @@ def radians(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowF
     message = "every azimuth is within ±π and every elevation within ±π/2, with decimals: probably radians; "
     hint = "if so, multiply by 180/π; do not round before you know"
     for file in labels.explain(likely, "azimuth", "elevation"):
-        text = f"{message}{why}{many}, so not certain"
-        yield RowFault(int(labels.starts[file]), "azimuth", message=text, hint=hint, fixable=False)
+        yield labels.fault(file, "azimuth", f"{message}{why}{many}, so not certain", hint=hint, fixable=False)
 
 
 def _radians(labels: Labels) -> tuple[list[int], list[int]]:
@@ -250,7 +249,7 @@ def _cut_off(labels: Labels) -> Iterator[RowFault]:
         peaks = [int(labels.reach(field)[file]) for field in ("azimuth", "elevation")]
         message = f"every azimuth is a whole number within ±{peaks[0]} and every elevation one within ±{peaks[1]}: "
         message += "directions were lost, as int() does with radians"
-        yield RowFault(int(labels.starts[file]), "azimuth", message=message, hint=hint)
+        yield labels.fault(file, "azimuth", message, hint=hint)
 
 
 def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
@@ -447,8 +446,7 @@ def _millimetres(distance: Values, labels: Labels, metre: int) -> Iterator[RowFa
         farthest = np.nanmax(labels.values(file, "distance"))
         message = f"distances reach {farthest:g} m: these seem to be millimetres"
         hint = f"{labels.format.name} holds {unit}; sources outdoors may be as far"
-        first, severity = int(labels.starts[file]), Severity.WARNING
-        yield RowFault(first, "distance", message=message, hint=hint, severity=severity, fixable=False)
+        yield labels.fault(file, "distance", message, hint=hint, severity=Severity.WARNING, fixable=False)
 
 
 def _other_unit(distance: Values, labels: Labels, metre: int) -> Iterator[RowFault]:
@@ -478,8 +476,7 @@ def _other_unit(distance: Values, labels: Labels, metre: int) -> Iterator[RowFau
         hint = f"{labels.format.name} holds {unit}{f': {do} by 100' if certain else ''}"
         hint += "" if sure or few else f"; {UNLIKELY}"
         severity = Severity.ERROR if certain else Severity.WARNING
-        row = int(labels.starts[file])
-        yield RowFault(row, "distance", message=message, hint=hint, severity=severity, fixable=sure)
+        yield labels.fault(file, "distance", message, hint=hint, severity=severity, fixable=sure)
 
 
 def cut_short(labels: Labels) -> Iterator[RowFault]:
