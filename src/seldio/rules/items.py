@@ -335,10 +335,11 @@ def _of_other_options(instruction: str, options: Sequence[str] | None) -> str | 
 
 
 def instruction_placeholders(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    for row, message in _in_instruction(table, _literal):
-        yield finding(row, "instruction", message, "write {{ and }}")
     for number, instruction in _in_instruction(table, lambda text, _: text):
         fields, audio = _fields(instruction), table.value(number, "audio")
+        if fields is None or not all(map(str.isidentifier, fields)):
+            message = "braces in the instruction that are not a placeholder"
+            yield finding(number, "instruction", message, "write {{ and }}")
         further = table.extra(number).get("inputs")
         filled = {"question", *(further if isinstance(further, dict) else ())}
         filled |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
@@ -351,12 +352,6 @@ def instruction_placeholders(table: ItemTable, finding: MakeFinding) -> Iterator
         if lacking:
             message = f"the instruction has no placeholder for {' and '.join(lacking)}"
             yield finding(number, "instruction", message, "add it")
-
-
-def _literal(instruction: str, options: object) -> str | None:  # noqa: ARG001
-    fields = _fields(instruction)
-    fine = fields is not None and all(name.isidentifier() for name in fields)
-    return None if fine else "braces in the instruction that are not a placeholder"
 
 
 INSTRUCTION_RULES = (options_of_instruction, instruction_placeholders)
@@ -431,17 +426,11 @@ def _subset_of(table: ItemTable) -> _Subset | None:
     numbers = {int(id) if id is not None and re.fullmatch("[1-9][0-9]{0,9}", id) else 0 for id in ids}
     whole = range(1, size + 1) if numbers and numbers <= {*range(1, size + 1)} else ()
     missing = [number for number in whole if number not in numbers]
-    # in words, runs of them in short
-    runs: list[list[int]] = []
-    for number in missing:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    names = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
+    runs = [run.tolist() for run in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1) if len(run)]
+    names = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
     which = f": {listed(names, 4)} missing" if names else ""
     message = f"{len(table):,} of the {size:,} questions of {benchmark.title}{which}"
-    cut = bool(runs) and runs == [[missing[0], size]]
+    cut = len(runs) == 1 and missing[-1] == size
     return _Subset(benchmark, message, missing, 2 * len(table) > size, cut)
 
 

@@ -27,7 +27,6 @@ from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.rules import ERROR, WARNING
 from seldio.rules.collection import Collection, MakeFinding, grouped
-from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
 _TASK, _LABEL = r"task[ _-]*([0-9]{1,4})[ _-]*[a-z]?", r"[^/]+_task[0-9]+[a-z]*_[0-9]+"
@@ -508,11 +507,9 @@ def empty_file(collection: Collection, finding: MakeFinding) -> Iterator[Finding
 
 
 def one_file_for_all(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    parts = collection.parts
-    if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
+    if len(collection.parts) != 1 or not collection.framed:
         return
-    reading, part = parts[0]
-    frames = to_numpy(reading.table["frame"])
+    part, frames, *_ = collection.framed[0]
     falls = np.flatnonzero((np.diff(frames) < 0) & (frames[1:] < 100))
     alone = len(collection.expected) > 1 and part.origin.clip not in collection.expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):
