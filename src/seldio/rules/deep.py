@@ -277,21 +277,6 @@ class Fits:
         #: the label frames of each clip, by the path of its labels
         self.label_frames = {fit.labels: fit.label_frames for fit in self.all}
 
-    def symptoms(self, faults: Iterable[tuple[Fit, str, str]], finding: MakeFinding) -> Iterator[Finding]:
-        """Yield a finding for each recording that has a fault, whatever its labels: a sentence, and what to do.
-
-        Where most recordings of a format have the same, it is one finding with their number.
-        """
-        for (format, what), same in grouped(faults, lambda fault: (fault[0].format, fault[1])).items():
-            total = sum(fit.format == format for fit in self.all)
-            if len(same) < MANY or 2 * len(same) <= total:
-                for fit, _, hint in same:
-                    yield finding(fit.recording, f"{fit.file}: {what}", hint)
-                continue
-            path = self.collection.spot([fit.place for fit, *_ in same if fit.place is not None])
-            message = f"in {len(same):,} of {total:,} {format.upper()} recordings, {what}"
-            yield finding(path, message, same[0][2])
-
     def siblings(self, fit: Fit) -> list[Fit]:
         """Return the other recordings of the same clip whose channels look right."""
         return [other for other in self._of_labels[fit.labels] if other is not fit and other.intact]
@@ -529,16 +514,21 @@ _LIKE = {
 def channels_exchanged(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
     yield from directions("order", fits, finding)
     yield from directions("inverted", fits, finding)
-    symptoms = []
-    for fit in fits.all:
-        if fit.taken is not None:
-            what = f"the channels look like {fit.taken.upper()}, not {fit.format.upper()}: {_LIKE[fit.taken]}"
-            symptoms.append((fit, what, f"use the {fit.format.upper()} recording"))
-        elif fit.turned:
-            numbers = listed([str(channel + 1) for channel in fit.turned])
-            what = f"channel {numbers} is" if len(fit.turned) == 1 else f"channels {numbers} are"
-            symptoms.append((fit, f"{what} inverted relative to the rest", "use the original"))
-    yield from fits.symptoms(symptoms, finding)
+    wrong = (fit for fit in fits.all if not fit.intact)
+    for (format, taken, turned), same in grouped(wrong, attrgetter("format", "taken", "turned")).items():
+        if taken is not None:
+            what = f"the channels look like {taken.upper()}, not {format.upper()}: {_LIKE[taken]}"
+            hint = f"use the {format.upper()} recording"
+        else:
+            numbers = listed([str(channel + 1) for channel in turned])
+            what = f"channel{'s' if len(turned) > 1 else ''} {numbers} {'are' if len(turned) > 1 else 'is'} inverted "
+            what, hint = f"{what}relative to the rest", "use the original"
+        total = sum(fit.format == format for fit in fits.all)
+        if len(same) < MANY or 2 * len(same) <= total:
+            yield from (finding(fit.recording, f"{fit.file}: {what}", hint) for fit in same)
+        else:
+            path = fits.collection.spot([fit.place for fit in same if fit.place is not None])
+            yield finding(path, f"in {len(same):,} of {total:,} {format.upper()} recordings, {what}", hint)
 
 
 def labels_shifted(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:

@@ -142,7 +142,9 @@ def audio_too_long(recording: NamedRecording, probe: Probe, expected: Expected) 
 
 def audio_not_checked(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     if audio.missing and not audio.recordings:
-        yield finding(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
+        count = len(audio.missing)
+        missing = "the recording was not found" if count == 1 else f"none of {count:,} recordings found"
+        yield finding(None, None, f"{missing}: not checked")
 
 
 def time_outside_audio(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:

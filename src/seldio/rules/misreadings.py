@@ -13,7 +13,7 @@ from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.datasets import ABOUT, counted
 from seldio.formats.detect import ENOUGH as ENOUGH_ROWS
-from seldio.formats.detect import MOST, Candidate, FormatFit, detect, means_the_same
+from seldio.formats.detect import MOST, FormatFit, detect, means_the_same
 from seldio.formats.label_csv import Dialect
 from seldio.rules.base import Bools, Labels, RowFault, Values
 from seldio.text import plural
@@ -61,34 +61,26 @@ STEPS = 20
 
 
 def another_format(labels: Labels) -> Iterator[RowFault]:
-    if (best := _contradicted(labels)) is not None:
-        labels.foreign = True
-        is_label = labels.format.role == "submission" and best.format.role == "label"
-        this = "a label file, not a submission" if is_label else f"not a {labels.format.name} file"
-        message = f"this is {this}; it looks like {best.format.name} ({best.evidence})"
-        yield RowFault(0, None, message=message, hint=f"use --format {best.format.name}")
-
-
-def _contradicted(labels: Labels) -> Candidate | None:
-    """Return the format that the content suggests, where it contradicts the one that the user chose."""
     if not labels.named or labels.dialect is None:
-        return None
-    # many impossible values in a column; a few wrong ones do not make it a different format
-    least = max(3, len(labels) // 20)
-    for field, (lowest, highest) in STRAYS.items():
-        values = labels.column(field) if labels.has(field) else np.zeros(0)
-        if np.count_nonzero((values < lowest) | (values > highest)) >= least:
-            break
-    else:
-        return None
+        return
+    columns = ((labels.column(field), *limits) for field, limits in STRAYS.items() if labels.has(field))
+    strays = (np.count_nonzero((values < lowest) | (values > highest)) for values, lowest, highest in columns)
+    if max(strays, default=0) < max(3, len(labels) // 20):  # a few wrong values do not make it a different format
+        return
     detection = detect([part.file for part in labels.filled])
-    best = detection.candidates[0] if detection.format is not None else None
-    if best is None or means_the_same(best.format, labels.dialect):
-        return None
-    if detection.rows.change is not None or FormatFit(best.format, detection.rows).share < ENOUGH_ROWS:
-        return None
-    wide = len(labels.dialect.columns) == detection.rows.width
-    return None if wide and FormatFit(labels.dialect, detection.rows).share >= MOST else best
+    rows = detection.rows
+    if detection.format is None or means_the_same(detection.candidates[0].format, labels.dialect):
+        return
+    best = detection.candidates[0]
+    if rows.change is not None or FormatFit(best.format, rows).share < ENOUGH_ROWS:
+        return
+    if len(labels.dialect.columns) == rows.width and FormatFit(labels.dialect, rows).share >= MOST:
+        return
+    labels.foreign = True
+    is_label = labels.format.role == "submission" and best.format.role == "label"
+    this = "a label file, not a submission" if is_label else f"not a {labels.format.name} file"
+    message = f"this is {this}; it looks like {best.format.name} ({best.evidence})"
+    yield RowFault(0, None, message=message, hint=f"use --format {best.format.name}")
 
 
 def nothing_but_zeros(frame: Values, azimuth: Values, labels: Labels) -> Iterator[RowFault]:
