@@ -214,23 +214,14 @@ def split_of(clip: str) -> str | None:
 
 
 def other_split(collection: Collection) -> tuple[Names[str], str, str] | None:
-    """Return the clips of another split or other rooms than those of the reference, and what each side is of.
-
-    None where there are just a few.
-    """
-    clips, expected = collection.clips, collection.expected
-    wanted = {split_of(clip) for clip in expected}
-    if not expected or None in wanted or renamed(collection) is not None:
+    """Return the clips of another split than the reference, and what each side is of; None where there are a few."""
+    wanted = {split_of(clip) for clip in collection.expected}
+    if not wanted or None in wanted or renamed(collection) is not None:
         return None
-    mine = {clip: split for clip in clips if (split := split_of(clip)) is not None and split not in wanted}
-    if len(mine) >= _FEWEST:
-        return mine, listed(sorted(set(mine.values()))), listed(sorted(filter(None, wanted)))
-    sides = (filter(None, map(_DEVELOPMENT.search, names)) for names in (clips, expected))
-    rooms, wanted_rooms = ({match[2] for match in matches} for matches in sides)
-    if len(clips) >= _FEWEST and rooms and wanted_rooms and not rooms & wanted_rooms:
-        mine_of, theirs_of = (f"rooms {listed(sorted(side, key=int))}" for side in (rooms, wanted_rooms))
-        return clips, mine_of, theirs_of
-    return None
+    mine = [clip for clip in collection.clips if split_of(clip) not in (None, *wanted)]
+    if len(mine) < _FEWEST:
+        return None
+    return mine, listed(sorted({split_of(clip) or "" for clip in mine})), listed(sorted(filter(None, wanted)))
 
 
 def clips_of_several_folders(collection: Collection) -> list[str]:
@@ -400,12 +391,6 @@ def same_content(collection: Collection, finding: MakeFinding) -> Iterator[Findi
         message += f"byte for byte: {listed(pairs, 3)}"
         severity = ERROR if collection.submitted else WARNING
         yield finding(twins[0][1].file.path, message, "write them again, each from its recording", severity=severity)
-    outputs = single if collection.submitted else ()
-    by_name = grouped(outputs, lambda part: (posixpath.basename(part.file.name), part.file.content)).values()
-    if twice := [parts for parts in by_name if len(parts) > 1]:
-        folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
-        message = f"{plural(len(twice), 'file')} the same, byte for byte, in {listed(folders, 3)}"
-        yield finding(twice[0][1].file.path, message, "perhaps one system twice: check which outputs were meant")
 
 
 # --- the grid of time ------------------------------------------------------------------------------------
