@@ -21,7 +21,6 @@ from seldio.files.names import plain_stem
 from seldio.findings import Finding
 from seldio.formats.about import with_address
 from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat, option_letter, option_place
-from seldio.formats.mera import CYRILLIC
 from seldio.rules import ERROR, WARNING
 from seldio.rules.collection import MakeFinding
 from seldio.rules.item_table import ABSOLUTE, ItemTable, Verdict, rows_where
@@ -263,16 +262,15 @@ def homoglyph_letter(table: ItemTable, finding: MakeFinding) -> Iterator[Finding
         if _form(table) == "text" and 0 <= place < len(options or ()):
             right = f'"{clipped(options[place])}"'
         yield finding(row, "answer", f"the answer {answer} is {_named(answer)}", f"write {right}")
-    instructions = table.column("instruction").dictionary_encode()
-    for number, instruction in enumerate(instructions.dictionary.to_pylist()):
-        letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
-        if letter := next((each for each in letters if each in HOMOGLYPHS), None):
-            for row in rows_where(pc.equal(instructions.indices, number)):
-                message = f"the instruction labels an option with {_named(letter)}"
-                yield finding(row, "instruction", message, f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")
-    for row, letter in _in_instruction(table, lambda text, _: "".join(map("".join, _NAMED.findall(text)[:1])) or None):
+
+    def labelling(text: str | None) -> str | None:
+        letters = re.findall(r"(?m)^\s*(\w)[.)]\s", text or "")
+        letters += map("".join, _NAMED.findall(text or "") if table.format == "ruenvaqa" else ())
+        return next((letter for letter in letters if letter in HOMOGLYPHS), None)
+
+    for row, letter in table.judged(("instruction",), labelling):
         message = f"the instruction labels an option with {_named(letter)}, but answers are Latin"
-        yield finding(row, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
+        yield finding(row, "instruction", message, f"write the Latin {HOMOGLYPHS[letter]}")
 
 
 def no_options(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
