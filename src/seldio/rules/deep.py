@@ -306,9 +306,8 @@ class Fits:
         """The causes that single recordings show, and not all of them; the same causes of one file are combined."""
         timings, exchanged = self.timings
         others = {fit.recording for fit, shown in timings if isinstance(shown, Other)}
-        single = [] if exchanged else [fit for fit in self.single if fit.recording not in others]
-        pairs = [(fit, fit.verdict) for fit in single if fit.verdict is not None]
-        faults = (BlamedCause([fit], verdict, self.agree([fit], verdict.cause)) for fit, verdict in pairs)
+        single = ((fit, fit.verdict) for fit in self.single if not exchanged and fit.recording not in others)
+        faults = (BlamedCause([fit], said, self.agree([fit], said.cause)) for fit, said in single if said is not None)
 
         def blamed(fault: BlamedCause) -> Hashable:
             fit = fault.fits[0]
@@ -319,14 +318,10 @@ class Fits:
     @cached_property
     def shared(self) -> list[BlamedCause]:
         """Causes that all recordings of a format share, from the places of all of them; combined if both agree."""
-        faults: list[BlamedCause] = []
-        for format in FORMATS:
-            fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces)]
-            if len(fits) < MANY:
-                continue
-            verdict = judge(joined([fit.pieces for fit in fits]), format)
-            if verdict is not None:
-                faults.append(BlamedCause(fits, verdict, self.agree(fits, verdict.cause)))
+        groups = grouped((fit for fit in self.all if fit.intact and len(fit.pieces)), attrgetter("format"))
+        many = [(format, groups[format]) for format in FORMATS if len(groups.get(format, ())) >= MANY]
+        verdicts = ((fits, judge(joined([fit.pieces for fit in fits]), format)) for format, fits in many)
+        faults = (BlamedCause(fits, said, self.agree(fits, said.cause)) for fits, said in verdicts if said is not None)
 
         def blamed(fault: BlamedCause) -> Hashable:
             # where labels are at fault the turn is that of the labels, however it is measured

@@ -23,6 +23,7 @@ from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.files.names import in_lower_case, is_csv, suffix_of
 from seldio.findings import Finding, Severity
+from seldio.formats.mera import dig
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.reader_rules import reader_rule
 from seldio.rules import WARNING, findings
@@ -54,7 +55,7 @@ class PackageFile:
 
 
 class Meta:
-    """A meta file; its *document* is None if it cannot be read, and *fields* are empty if it is not a block."""
+    """A meta file; its *document* is None if it cannot be read."""
 
     def __init__(self, file: PackageFile) -> None:
         self.file, self.path = file, file.entry.path
@@ -65,9 +66,7 @@ class Meta:
         except InvalidData as error:
             self.problems.append(error.finding)
         self.value: Any = self.document.value if self.document is not None else None
-        self.fields: dict[Any, Any] = self.value if isinstance(self.value, dict) else {}
-        submission = self.fields.get("submission")
-        label = submission.get("label") if isinstance(submission, dict) else None
+        label = dig(self.value, "submission", "label")
         #: ``submission.label``, if it is a non-blank string
         self.label = label if isinstance(label, str) and label.strip() else None
 
@@ -288,11 +287,9 @@ def _finding(meta: Meta, error: ValidationError) -> Finding:
 
 
 def _authors(meta: Meta) -> Iterator[Finding]:
-    submission = meta.fields.get("submission")
-    listed_authors = submission.get("authors") if isinstance(submission, dict) else None
-    listed_authors = listed_authors if isinstance(listed_authors, list) else []
-    authors = {number: author for number, author in enumerate(listed_authors) if isinstance(author, dict)}
-    marks = {number: author["corresponding"] for number, author in authors.items() if "corresponding" in author}
+    every = dig(meta.value, *_AUTHORS)
+    authors = [(n, each) for n, each in enumerate(every if isinstance(every, list) else ()) if isinstance(each, dict)]
+    marks = {number: author["corresponding"] for number, author in authors if "corresponding" in author}
     if not authors or not all(isinstance(mark, bool | None) for mark in marks.values()):
         return
     places = [number for number, mark in marks.items() if mark]
@@ -306,11 +303,8 @@ def _authors(meta: Meta) -> Iterator[Finding]:
 
 
 def _units(meta: Meta) -> Iterator[Finding]:
-    results = meta.value
-    for step in OVERALL:
-        results = results.get(step) if isinstance(results, dict) else None
-    for name in RESULTS if isinstance(results, dict) else ():
-        value = results.get(name)
+    for name in RESULTS:
+        value = dig(meta.value, *OVERALL, name)
         if not isinstance(value, int | float) or isinstance(value, bool):
             continue
         shown = clipped(meta.place((*OVERALL, name))["value"], 20)

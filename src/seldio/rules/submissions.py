@@ -391,6 +391,12 @@ def same_content(collection: Collection, finding: MakeFinding) -> Iterator[Findi
         message += f"byte for byte: {listed(pairs, 3)}"
         severity = ERROR if collection.submitted else WARNING
         yield finding(twins[0][1].file.path, message, "write them again, each from its recording", severity=severity)
+    outputs = single if collection.submitted else ()
+    by_name = grouped(outputs, lambda part: (posixpath.basename(part.file.name), part.file.content)).values()
+    if twice := [parts for parts in by_name if len(parts) > 1]:
+        folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
+        message = f"{plural(len(twice), 'file')} the same, byte for byte, in {listed(folders, 3)}"
+        yield finding(twice[0][1].file.path, message, "perhaps one system twice: check which outputs were meant")
 
 
 # --- the grid of time ------------------------------------------------------------------------------------
