@@ -148,11 +148,14 @@ def test_a_clean_package_stays_clean(tmp_path: Path, write: Callable[[Path, File
 
 
 @pytest.mark.parametrize("below", ["task3a", f"task3a/{A}"])
-def test_a_part_of_a_package_is_checked_as_such(tmp_path: Path, below: str) -> None:
-    package, findings = on_disk(laid(tmp_path, clean()) / below)
-    assert findings == []
-    assert package.systems[0].label == A
-    assert f"{tmp_path}/task3a/{A}" == package.systems[0].path
+@pytest.mark.parametrize("codes", [[], ["SUB208"]], ids=["with its meta file", "without"])
+def test_a_part_of_a_package_is_checked_as_such(tmp_path: Path, below: str, codes: list[str]) -> None:
+    files = {name: text for name, text in system(A).items() if name.endswith(".csv") or not codes}
+    package, findings = on_disk(laid(tmp_path, files) / below)
+    assert [finding.code for finding in findings] == codes
+    assert [(system.label, system.path) for system in package.systems] == [(A, f"{tmp_path}/task3a/{A}")]
+    assert {finding.path for finding in findings} <= {f"{tmp_path}/task3a/{A}"}
+    assert set(codes) <= set(seldio.validate(tmp_path / below).by_rule())
 
 
 def test_a_single_meta_file_is_checked_for_what_it_says() -> None:
@@ -181,19 +184,6 @@ def test_bare_folders_of_outputs_are_the_systems_of_a_team(tmp_path: Path) -> No
 
 def checked_as_submission(path: Path) -> list[Finding]:
     return seldio.validate(path, format="dcase2023-submission").findings
-
-
-def test_the_folder_of_a_task_alone_is_told_what_it_lacks(tmp_path: Path) -> None:
-    outputs = {name: text for name, text in system(A).items() if name.endswith(".csv")}
-    task = laid(tmp_path, outputs) / "task3a"
-
-    for folder in (task, task / A):
-        package, found = on_disk(folder)
-
-        assert [A] == [one.label for one in package.systems]
-        assert ["SUB208"] == [finding.code for finding in found]
-        assert {task / A} == {Path(finding.path) for finding in found}
-        assert "SUB208" in {finding.code for finding in seldio.validate(folder).findings}
 
 
 FOLDER, SHEET = f"task3a/{A}", f"task3a/{A}/{A}.meta.yaml"
