@@ -149,7 +149,7 @@ class Labels:
 
     def reach(self, field: str) -> Values:
         """Return the largest absolute value of *field* in each file; 0 without that column."""
-        return np.maximum(self.high(field), -self.low(field))
+        return np.maximum(self._extreme(field, np.maximum), -self._extreme(field, np.minimum))
 
     def _extreme(self, field: str, reduce: np.ufunc) -> Values:
         if field not in self.fields:
