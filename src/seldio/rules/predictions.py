@@ -153,12 +153,10 @@ def wrong_audio(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
             task, other = clipped(answers.values("task")[row]), clipped(questions.values("task")[item])
             message = f"the task is {task}, but {other} for {answered.called(row, item)}"
             yield finding(row, "task", message, answered.hint(row, "task"))
-        extras = answers.values("extra")[row], questions.values("extra")[item]
-        if all('"audio_id"' in (extra or "") for extra in extras):
-            name, asked = answers.further("audio_id")[row], questions.further("audio_id")[item]
-            if isinstance(asked, str) and isinstance(name, str) and asked != name:
-                message = f"the audio_id is {clipped(name)}, but {clipped(asked)} for {answered.called(row, item)}"
-                yield finding(row, "audio_id", message, answered.join["audio"])
+        name, asked = answers.further("audio_id")[row], questions.further("audio_id")[item]
+        if isinstance(asked, str) and isinstance(name, str) and asked != name:
+            message = f"the audio_id is {clipped(name)}, but {clipped(asked)} for {answered.called(row, item)}"
+            yield finding(row, "audio_id", message, answered.join["audio"])
 
 
 def instructions_missing(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
@@ -221,8 +219,8 @@ def count_differs(answered: Answered, finding: MakeFinding) -> Iterator[Finding]
     if answered.nameless == given:
         message = f"{plural(given, 'prediction')} without ids for {plural(asked, 'question')}"
     nameless = rows_where(~answered.answers.known("id")[:asked])
-    alike = (all(answered.same(field, row, row) for field in ("audio", "task")) for row in nameless)
-    first = next((row for row, same in zip(nameless, alike, strict=True) if not same), None)
+    other = (row for row in nameless if not all(answered.same(field, row, row) for field in ("audio", "task")))
+    first = next(other, None)
     if first is not None:
         message += f"; they disagree with {answered.path} from here on"
     yield finding(first, None, message, answered.join["order"])
