@@ -581,7 +581,8 @@ def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
     wrong = {fit.labels for fit, *_ in fits.misfits}
     results = [*unheard]
     for fit in fits.all:
-        result = summary(fit.evidence, fit.rows.names, fit.clip, fit.recording, fit.format, float(fit.rows.hop))
+        result = Heard(fit.clip, fit.recording, fit.format, "fits")
+        result = summary(result, fit.evidence, fit.rows.names, float(fit.rows.hop))
         outcome, why = _outcome(fit, result, fit.recording in blamed or fit.labels in wrong)
         results.append(dataclasses.replace(result, outcome=outcome, why=why))
     results.sort(key=lambda result: (result.clip or "", result.format, result.recording))
@@ -590,9 +591,9 @@ def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
         if len(audible) > 1:
             names = {kind: name for fit in audible for kind, name in fit.rows.names.items()}
             every = together([fit.evidence for fit in audible])
-            result = summary(every, names, None, fits.collection.path, format, float(audible[0].rows.hop))
             outcome = "contradicted" if share_within(every) < _SHARE else "fits"
-            results.append(dataclasses.replace(result, outcome=outcome))
+            result = Heard(None, fits.collection.path, format, outcome)
+            results.append(summary(result, every, names, float(audible[0].rows.hop)))
     return results
 
 
