@@ -30,7 +30,7 @@ from seldio.media.intensity import SoundField, array_of, inverted, listen
 from seldio.media.recording import Recording
 from seldio.rules import findings
 from seldio.rules.collection import Collection
-from seldio.rules.deep import DEEP_RULES, FORMATS, Fit, Fits, LabelledClip, judged, timing
+from seldio.rules.deep import DEEP_RULES, FORMATS, Fit, Fits, LabelledClip, timing
 from seldio.rules.deep_causes import HEARD, PLACES
 from seldio.rules.deep_pieces import Shift, label_frames
 from seldio.synth import labels, scene
@@ -169,7 +169,7 @@ SOUND: dict[str, Callable[[SoundField], SoundField]] = {
 def blamed(rows: LabelledClip, fields: dict[Format, SoundField]) -> set[str]:
     """The files that are said to be at fault: ``labels``, ``foa``, ``mic``."""
     rows = dataclasses.replace(rows, path="labels")
-    those = [judged("a", rows, format, None, format, None, (), fields[format]) for format in FORMATS]
+    those = [Fit("a", rows, format, None, format, None, (), fields[format]) for format in FORMATS]
     fits = Fits(Collection("", "folder", (), ()), those)
     return {finding.path for finding in findings(DEEP_RULES, fits)}
 
@@ -221,7 +221,7 @@ def tries(one: Scene, scenes: list[Scene], every: dict[str, Any]) -> Iterator[Tr
         ) -> tuple[Fit, str]:
             looks = array_of(heard.raw)
             turned = inverted(heard.raw) if format == "mic" else ()
-            fit = judged(clip, rows, f"{clip}.wav", None, format, looks if looks != format else None, turned, heard)
+            fit = Fit(clip, rows, f"{clip}.wav", None, format, looks if looks != format else None, turned, heard)
             return fit, found(fit, known)
 
         plain, said = run(one.rows, heard, every)

@@ -28,7 +28,7 @@ from seldio.media.arrays import Format
 from seldio.media.intensity import SoundField
 from seldio.rules import findings
 from seldio.rules.collection import Collection
-from seldio.rules.deep import DEEP_RULES, FORMATS, Fit, Fits, LabelledClip, judged
+from seldio.rules.deep import DEEP_RULES, FORMATS, Fit, Fits, LabelledClip
 from seldio.rules.deep_causes import causes
 from seldio.synth import Track
 from seldio.synth.recording import RecordingOptions, record
@@ -108,7 +108,7 @@ ERRORS: dict[str, tuple[Change, str, str]] = {
 def fit(scene: Scene, format: Format, change: Change | None = None) -> Fit:
     """A recording of a scene compared with its labels."""
     rows, heard = (scene.rows, scene.fields[format]) if change is None else change(scene.rows, scene.fields[format])
-    return judged(scene.name, rows, f"{scene.name}.wav", None, format, None, (), heard)
+    return Fit(scene.name, rows, f"{scene.name}.wav", None, format, None, (), heard)
 
 
 def said(fits: Sequence[Fit]) -> Counter[str]:

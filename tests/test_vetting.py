@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import pickle
 from collections.abc import Callable
@@ -17,7 +16,6 @@ from effort import some
 
 import seldio
 from seldio.data import export
-from seldio.errors import InvalidData
 from seldio.formats import LABEL_FORMATS, LabelFormat
 from seldio.formats.label_csv import Dialect
 
@@ -189,12 +187,3 @@ def test_conversions_are_held_back_alike(tmp_path: Path) -> None:
     with pytest.raises(seldio.SeldioError, match="azimuth in row 3"):
         seldio.convert(tmp_path / "labels.parquet", tmp_path / "out", "starss23", force=True)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(("format", "number"), [("items", "start"), ("so-bench", "start"), ("predictions", "extra")])
-def test_questions_hold_no_such_numbers(format: str, number: str, tmp_path: Path) -> None:
-    text = "prediction" if format == "predictions" else "question"
-    (tmp_path / "in.jsonl").write_text(json.dumps({"id": "1", text: "3 m", number: math.nan}) + "\n")
-    with pytest.raises(InvalidData, match="SYN203 NaN is not JSON"):
-        seldio.convert(tmp_path / "in.jsonl", tmp_path / "out.jsonl", format)
-    assert not (tmp_path / "out.jsonl").exists()

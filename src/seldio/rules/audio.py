@@ -29,7 +29,6 @@ from seldio.formats.datasets import ABOUT, DatasetSpec
 from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
 from seldio.rules import INFO, WARNING, Check, findings
-from seldio.rules.base import Labels
 from seldio.rules.collection import MANY, Collection, MakeFinding, by_folder, grouped, probed
 from seldio.text import listed, plural, printable
 
@@ -233,23 +232,18 @@ def labels_behind_end(audio: TreeAudio, finding: MakeFinding) -> Iterator[Findin
     # the longest recording of each label file, by the name of that, unless a recording is incomplete
     ends: dict[str, tuple[TreeFile[Probe], Probe]] = {}
     names = {place.name for place in audio.places}
-    for clip in audio.tree.clips if audio.whole else ():  # clips are models, which are slow to load
-        recordings = [name for name in clip.recordings.values() if name in names]
-        if clip.metadata is not None and recordings and all(name in audio.whole for name in recordings):
-            ends[clip.metadata] = max((audio.whole[name] for name in recordings), key=lambda pair: pair[1].seconds)
-    for labels in map(Labels, audio.collection.readings if ends else ()):
-        for index, part in enumerate(labels.filled if labels.has("frame") else ()):
-            hop, rows = labels.format.hop, labels.rows_of(index)
-            if part.file.name not in ends:
-                continue
-            recording, header = ends[part.file.name]
-            frames = labels.column("frame")[rows]
-            late = np.flatnonzero(frames >= header.label_frames(hop))
-            if len(late):
-                frame, place = int(frames[late[0]]), part.place(int(late[0]), "frame")
-                message = f"frame {frame} begins at {onset(frame, hop):g} s, but {recording.file} ends at "
-                message += f"{header.seconds:.3f} s: {plural(len(late), 'row')} past its end"
-                yield finding(part.file.path, message, **place._asdict())
+    for files in audio.tree.clips if audio.whole else ():  # clips are models, which are slow to load
+        recordings = [name for name in files.recordings.values() if name in names]
+        if files.metadata is not None and recordings and all(name in audio.whole for name in recordings):
+            ends[files.metadata] = max((audio.whole[name] for name in recordings), key=lambda pair: pair[1].seconds)
+    for clip in (clip for clip in audio.collection.framed if clip.part.file.name in ends):
+        recording, header = ends[clip.part.file.name]
+        late = np.flatnonzero(clip.frames >= header.label_frames(clip.hop))
+        if len(late):
+            frame, place = int(clip.frames[late[0]]), clip.part.place(int(late[0]), "frame")
+            message = f"frame {frame} begins at {onset(frame, clip.hop):g} s, but {recording.file} ends at "
+            message += f"{header.seconds:.3f} s: {plural(len(late), 'row')} past its end"
+            yield finding(clip.part.file.path, message, **place._asdict())
 
 
 def formats_differ(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:

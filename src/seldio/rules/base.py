@@ -7,7 +7,6 @@ a mask over the rows, or the faults that it has a sentence for. Rules are listed
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -86,8 +85,7 @@ class Labels:
         #: the files that have rows, their numbers, first rows, numbers of rows, and clips
         self.filled: list[FileRows] = [part for part in reading.parts if part.rows]
         self.every = range(len(self.filled))
-        self._firsts = [part.first for part in self.filled]
-        self.starts: Ints = np.array(self._firsts, dtype=np.int64)
+        self.starts: Ints = np.array([part.first for part in self.filled], dtype=np.int64)
         self.sizes: Ints = np.diff(np.append(self.starts, len(self)))
         self.clips: list[str] = [part.origin.clip for part in self.filled]
         #: set if the files are in a different format altogether: all other rules are skipped then
@@ -95,7 +93,7 @@ class Labels:
         #: by column, the files whose values a rule accounts for
         self.accounted: dict[str, Bools] = {}
         self._columns: dict[str, Values] = {}
-        self._extremes: dict[tuple[str, np.ufunc, bool], Values] = {}
+        self._extremes: dict[tuple[str, np.ufunc], Values] = {}
 
     def __len__(self) -> int:
         return int(self.reading.table.num_rows)
@@ -151,16 +149,14 @@ class Labels:
 
     def reach(self, field: str) -> Values:
         """Return the largest absolute value of *field* in each file; 0 without that column."""
-        return self._extreme(field, np.maximum, absolute=True)
+        return np.maximum(self._extreme(field, np.maximum), -self._extreme(field, np.minimum))
 
-    def _extreme(self, field: str, reduce: np.ufunc, *, absolute: bool = False) -> Values:
+    def _extreme(self, field: str, reduce: np.ufunc) -> Values:
         if field not in self.fields:
             return np.zeros(len(self.filled))
-        key = (field, reduce, absolute)
-        if key not in self._extremes:
-            values = self.column(field)
-            self._extremes[key] = reduce.reduceat(np.abs(values) if absolute else values, self.starts)
-        return self._extremes[key]
+        if (field, reduce) not in self._extremes:
+            self._extremes[field, reduce] = reduce.reduceat(self.column(field), self.starts)
+        return self._extremes[field, reduce]
 
     def count(self, marked: Bools) -> Ints:
         """Return how many rows of each file are marked."""
@@ -179,13 +175,9 @@ class Labels:
         """Return the first row of a file that is marked; its first row where none is."""
         return int(self.starts[file] + np.argmax(marked[self.rows_of(file)]))
 
-    def owners(self, rows: Ints) -> Ints:
-        """Return the numbers of the files of *rows*."""
+    def owners(self, rows: Ints | int) -> Any:
+        """Return the numbers of the files of *rows*; the number of one."""
         return np.searchsorted(self.starts, rows, side="right") - 1
-
-    def file_of(self, row: int) -> int:
-        """Return the number of the file of a row."""
-        return bisect.bisect_right(self._firsts, row) - 1
 
     def explain(self, files: Iterable[int] | Bools, *fields: str) -> list[int]:
         """Record that a rule accounts for the values of *fields* in *files*: nothing else is reported of them.
@@ -324,9 +316,10 @@ class Labels:
         part = self.reading.part_of(row)
         return finding.times(len(row.alike), part.lines(row.alike - part.first))
 
-    def fault(self, file: int, field: str | None, *, fixable: bool = True, **words: Any) -> RowFault:
-        """Return a fault of a whole file, reported at its first row, with the *words* of its record's sentences."""
-        return RowFault(int(self.starts[file]), field, words, fixable=fixable)
+    def fault(self, file: int, field: str | None, message: str | None = None, **more: Any) -> RowFault:
+        """Return a fault of a whole file, reported at its first row; *more* are its fields or words of its record."""
+        fields = {name: more.pop(name) for name in ("hint", "severity", "fixable") if name in more}
+        return RowFault(int(self.starts[file]), field, more, message, **fields)
 
     def value(self, name: str) -> Any:
         """Return a column, or what is computed from columns, by its name; ``labels`` is all of this."""
@@ -353,21 +346,17 @@ class RowFault(NamedTuple):
 Check = Callable[..., "Bools | Iterable[RowFault]"]
 
 
-def columns_of(check: Check) -> list[str]:
-    """Return the columns that a rule needs: parameters of its function. Its findings are judged by the first one."""
-    code = check.__code__
-    return [name for name in code.co_varnames[: code.co_argcount] if name in COLUMNS]
-
-
 def run(
     checks: Sequence[Check], labels: Labels, *, but: Mapping[str, Bools] = MappingProxyType({})
 ) -> Iterator[tuple[Finding, int]]:
     """Yield the findings of some rules, each with the number of its file.
 
-    Columns of files that another rule accounts for, *but*, are left out.
+    A rule needs the columns among its parameters; its findings are judged by the first one. Columns of files that
+    another rule accounts for, *but*, are left out.
     """
     for check in checks:
-        names, columns = check.__code__.co_varnames[: check.__code__.co_argcount], columns_of(check)
+        names = check.__code__.co_varnames[: check.__code__.co_argcount]
+        columns = [name for name in names if name in COLUMNS]
         if labels.foreign or not len(labels) or not labels.has(*columns):
             continue
         faults = check(*map(labels.value, names))
@@ -375,7 +364,7 @@ def run(
             left = faults & ~np.repeat(but[columns[0]], labels.sizes) if columns[0] in but else faults
             faults = (RowFault(row, columns[0]) for row in (labels.where(columns[0], left) if left.any() else ()))
         for fault in faults:
-            file, field = labels.file_of(fault.row), columns[0] if columns else fault.field
+            file, field = int(labels.owners(fault.row)), columns[0] if columns else fault.field
             if field is not None and field in but and but[field][file]:
                 continue
             rule, words = rule_of(check), _Words(labels, fault)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import posixpath
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -171,10 +171,8 @@ class Collection:
         if self.exported:  # an export has no folder for them
             return self.path
         base = self.entries[0].path.removesuffix(self.entries[0].name)
-        folders = [place.name.split("/")[:-1] for place in places]
-        low, high = min(folders), max(folders)
-        same = [first for first, last in takewhile(lambda pair: pair[0] == pair[1], zip(low, high, strict=False))]
-        return base + "/".join(same) if same else self.path
+        same = posixpath.commonpath([posixpath.dirname(place.name) for place in places])
+        return base + same if same else self.path
 
     def finding(self, rule: Rule, where: str | Sequence[TreePlace], *words: Any, **place: Any) -> Finding:
         """Return a finding of *rule* at a path, or at the :meth:`spot` of some places of a tree."""

@@ -38,7 +38,6 @@ from seldio.rules.deep_pieces import (
     Heard,
     LabelFrames,
     Other,
-    Pieces,
     Shift,
     evidence,
     evidence_of,
@@ -56,8 +55,6 @@ from seldio.text import listed, plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from seldio.media.intensity import SoundField
 
 #: The formats of recordings, the usual one first.
@@ -186,37 +183,45 @@ _AGREED = 0.5
 _CLEAR = 3.0
 
 
-@dataclasses.dataclass(frozen=True)
 class Fit:
-    """A recording compared with the labels of its clip."""
+    """A recording compared with the labels of its clip.
 
-    clip: str  # its name
-    rows: LabelledClip  # its labels
-    recording: str  # the path of the recording
-    place: TreePlace | None  # its place in the tree
-    format: Format  # of the recording, according to its folder
-    taken: Format | None  # the other format, if the channels look like that; None if they look right
-    turned: tuple[int, ...]  # inverted channels (from 0), where that can be detected without labels
-    label_frames: LabelFrames  # the labels
-    sound_frames: AudibleFrames  # the measurements
-    pieces: Pieces  # both together
-    verdict: Verdict | None  # why directions differ
-    evidence: pd.DataFrame  # how far labels and audio are apart where a single source is labelled
+    Args:
+        clip: its name.
+        rows: its labels.
+        recording: the path of the recording.
+        place: its place in the tree.
+        format: of the recording, according to its folder.
+        taken: the other format, if the channels look like that; None if they look right.
+        turned: inverted channels (from 0), where that can be detected without labels.
+        field: its sound.
+    """
 
-    @property
-    def labels(self) -> str:
-        """The path of its labels."""
-        return self.rows.path
-
-    @property
-    def file(self) -> str:
-        """The file name of the recording, printable."""
-        return printable(self.recording.replace("\\", "/").rpartition("/")[2])
-
-    @property
-    def intact(self) -> bool:
-        """Whether the four channels look right, as far as that can be detected without labels."""
-        return self.taken is None and not self.turned
+    def __init__(
+        self,
+        clip: str,
+        rows: LabelledClip,
+        recording: str,
+        place: TreePlace | None,
+        format: Format,
+        taken: Format | None,
+        turned: tuple[int, ...],
+        field: SoundField,
+    ) -> None:
+        self.clip, self.rows, self.recording, self.place, self.format = clip, rows, recording, place, format
+        self.taken, self.turned = taken, turned
+        #: whether the four channels look right, as far as that can be detected without labels
+        self.intact = taken is None and not turned
+        #: the path of its labels, and the file name of the recording, printable
+        self.labels, self.file = rows.path, printable(recording.replace("\\", "/").rpartition("/")[2])
+        directions = field.directions()
+        self.label_frames = label_frames(rows.frame, rows.azimuth, rows.elevation, rows.event, len(field) + FURTHEST)
+        self.sound_frames = sound_frames(directions, field.activity())
+        #: both together, and why their directions differ
+        self.pieces = pieces(self.label_frames, directions)
+        self.verdict = judge(self.pieces, format) if self.intact else None
+        #: how far labels and audio are apart where a single source is labelled
+        self.evidence = evidence_of(self.label_frames, directions)
 
 
 class HeardClip(NamedTuple):
@@ -272,21 +277,6 @@ class Fits:
         #: the label frames of each clip, by the path of its labels
         self.label_frames = {fit.labels: fit.label_frames for fit in self.all}
 
-    def symptoms(self, faults: Iterable[tuple[Fit, str, str]], finding: MakeFinding) -> Iterator[Finding]:
-        """Yield a finding for each recording that has a fault, whatever its labels: a sentence, and what to do.
-
-        Where most recordings of a format have the same, it is one finding with their number.
-        """
-        for (format, what), same in grouped(faults, lambda fault: (fault[0].format, fault[1])).items():
-            total = sum(fit.format == format for fit in self.all)
-            if len(same) < MANY or 2 * len(same) <= total:
-                for fit, _, hint in same:
-                    yield finding(fit.recording, f"{fit.file}: {what}", hint)
-                continue
-            path = self.collection.spot([fit.place for fit, *_ in same if fit.place is not None])
-            message = f"in {len(same):,} of {total:,} {format.upper()} recordings, {what}"
-            yield finding(path, message, same[0][2])
-
     def siblings(self, fit: Fit) -> list[Fit]:
         """Return the other recordings of the same clip whose channels look right."""
         return [other for other in self._of_labels[fit.labels] if other is not fit and other.intact]
@@ -316,9 +306,8 @@ class Fits:
         """The causes that single recordings show, and not all of them; the same causes of one file are combined."""
         timings, exchanged = self.timings
         others = {fit.recording for fit, shown in timings if isinstance(shown, Other)}
-        single = [] if exchanged else [fit for fit in self.single if fit.recording not in others]
-        pairs = [(fit, fit.verdict) for fit in single if fit.verdict is not None]
-        faults = (BlamedCause([fit], verdict, self.agree([fit], verdict.cause)) for fit, verdict in pairs)
+        single = ((fit, fit.verdict) for fit in self.single if not exchanged and fit.recording not in others)
+        faults = (BlamedCause([fit], said, self.agree([fit], said.cause)) for fit, said in single if said is not None)
 
         def blamed(fault: BlamedCause) -> Hashable:
             fit = fault.fits[0]
@@ -329,14 +318,10 @@ class Fits:
     @cached_property
     def shared(self) -> list[BlamedCause]:
         """Causes that all recordings of a format share, from the places of all of them; combined if both agree."""
-        faults: list[BlamedCause] = []
-        for format in FORMATS:
-            fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces)]
-            if len(fits) < MANY:
-                continue
-            verdict = judge(joined([fit.pieces for fit in fits]), format)
-            if verdict is not None:
-                faults.append(BlamedCause(fits, verdict, self.agree(fits, verdict.cause)))
+        groups = grouped((fit for fit in self.all if fit.intact and len(fit.pieces)), attrgetter("format"))
+        many = [(format, groups[format]) for format in FORMATS if len(groups.get(format, ())) >= MANY]
+        verdicts = ((fits, judge(joined([fit.pieces for fit in fits]), format)) for format, fits in many)
+        faults = (BlamedCause(fits, said, self.agree(fits, said.cause)) for fits, said in verdicts if said is not None)
 
         def blamed(fault: BlamedCause) -> Hashable:
             # where labels are at fault the turn is that of the labels, however it is measured
@@ -426,28 +411,7 @@ def compared(pair: Pair) -> Fit | Heard:
         return not_heard("the recording cannot be read")
     shown: Format = format or looks or "foa"
     taken = looks if looks != shown else None
-    return judged(clip, rows, entry.path, place, shown, taken, inverted(field.raw) if shown == "mic" else (), field)
-
-
-def judged(
-    clip: str,
-    rows: LabelledClip,
-    recording: str,
-    place: TreePlace | None,
-    format: Format,
-    taken: Format | None,
-    turned: tuple[int, ...],
-    field: SoundField,
-) -> Fit:
-    """Return the :class:`Fit` of a recording, from its sound field."""
-    count = len(field) + FURTHEST
-    labels = label_frames(rows.frame, rows.azimuth, rows.elevation, rows.event, count)
-    directions = field.directions()
-    heard_alone = pieces(labels, directions)
-    verdict = judge(heard_alone, format) if taken is None and not turned else None
-    sound, errors = sound_frames(directions, field.activity()), evidence_of(labels, directions)
-    measured = taken, turned, labels, sound, heard_alone, verdict, errors
-    return Fit(clip, rows, recording, place, format, *measured)
+    return Fit(clip, rows, entry.path, place, shown, taken, inverted(field.raw) if shown == "mic" else (), field)
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -545,16 +509,21 @@ _LIKE = {
 def channels_exchanged(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
     yield from directions("order", fits, finding)
     yield from directions("inverted", fits, finding)
-    symptoms = []
-    for fit in fits.all:
-        if fit.taken is not None:
-            what = f"the channels look like {fit.taken.upper()}, not {fit.format.upper()}: {_LIKE[fit.taken]}"
-            symptoms.append((fit, what, f"use the {fit.format.upper()} recording"))
-        elif fit.turned:
-            numbers = listed([str(channel + 1) for channel in fit.turned])
-            what = f"channel {numbers} is" if len(fit.turned) == 1 else f"channels {numbers} are"
-            symptoms.append((fit, f"{what} inverted relative to the rest", "use the original"))
-    yield from fits.symptoms(symptoms, finding)
+    wrong = (fit for fit in fits.all if not fit.intact)
+    for (format, taken, turned), same in grouped(wrong, attrgetter("format", "taken", "turned")).items():
+        if taken is not None:
+            what = f"the channels look like {taken.upper()}, not {format.upper()}: {_LIKE[taken]}"
+            hint = f"use the {format.upper()} recording"
+        else:
+            numbers = listed([str(channel + 1) for channel in turned])
+            what = f"channel{'s' if len(turned) > 1 else ''} {numbers} {'are' if len(turned) > 1 else 'is'} inverted "
+            what, hint = f"{what}relative to the rest", "use the original"
+        total = sum(fit.format == format for fit in fits.all)
+        if len(same) < MANY or 2 * len(same) <= total:
+            yield from (finding(fit.recording, f"{fit.file}: {what}", hint) for fit in same)
+        else:
+            path = fits.collection.spot([fit.place for fit in same if fit.place is not None])
+            yield finding(path, f"in {len(same):,} of {total:,} {format.upper()} recordings, {what}", hint)
 
 
 def labels_shifted(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
@@ -612,7 +581,8 @@ def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
     wrong = {fit.labels for fit, *_ in fits.misfits}
     results = [*unheard]
     for fit in fits.all:
-        result = summary(fit.evidence, fit.rows.names, fit.clip, fit.recording, fit.format, float(fit.rows.hop))
+        result = Heard(fit.clip, fit.recording, fit.format, "fits")
+        result = summary(result, fit.evidence, fit.rows.names, float(fit.rows.hop))
         outcome, why = _outcome(fit, result, fit.recording in blamed or fit.labels in wrong)
         results.append(dataclasses.replace(result, outcome=outcome, why=why))
     results.sort(key=lambda result: (result.clip or "", result.format, result.recording))
@@ -621,9 +591,9 @@ def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
         if len(audible) > 1:
             names = {kind: name for fit in audible for kind, name in fit.rows.names.items()}
             every = together([fit.evidence for fit in audible])
-            result = summary(every, names, None, fits.collection.path, format, float(audible[0].rows.hop))
             outcome = "contradicted" if share_within(every) < _SHARE else "fits"
-            results.append(dataclasses.replace(result, outcome=outcome))
+            result = Heard(None, fits.collection.path, format, outcome)
+            results.append(summary(result, every, names, float(audible[0].rows.hop)))
     return results
 
 

@@ -374,17 +374,10 @@ def _mean(pieces: pd.DataFrame, column: str) -> Spread | None:
     return Spread(middle, middle - wide, middle + wide)
 
 
-def summary(
-    pieces: pd.DataFrame,
-    names: Mapping[int, str],
-    clip: str | None,
-    recording: str,
-    format: str,
-    hop: float,
-) -> Heard:
-    """Return what is reported of the pieces of a recording that fit, or of those of a dataset (*clip* is None)."""
+def summary(heard: Heard, pieces: pd.DataFrame, names: Mapping[int, str], hop: float) -> Heard:
+    """Return *heard*, of a recording or of a dataset, with what its pieces say; *hop* in seconds."""
     if not len(pieces):
-        return Heard(clip, recording, format, "fits", None)
+        return heard
     events, seconds, median, share = _measures(pieces, hop)
     azimuth, elevation = (_mean(pieces, column) if share >= 0.5 else None for column in ("azimuth", "elevation"))
     classes = []
@@ -392,8 +385,8 @@ def summary(
         measures = _measures(pieces[pieces["kind"] == number], hop)
         classes.append(HeardClass(names.get(number, f"class {number}"), *measures))
     spots = len(pieces[["clip", "place"]].drop_duplicates())
-    of_all = events, spots, seconds, median, share
-    return Heard(clip, recording, format, "fits", None, *of_all, azimuth, elevation, tuple(classes))
+    of_all: dict[str, Any] = {"events": events, "places": spots, "seconds": seconds, "median": median, "share": share}
+    return dataclasses.replace(heard, **of_all, azimuth=azimuth, elevation=elevation, classes=tuple(classes))
 
 
 # --- labels that are early or late, or belong to another clip: timing and directions of the audio ---------------------

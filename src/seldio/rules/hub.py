@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from seldio.files import Entry
@@ -40,11 +39,6 @@ class HubFolder:
     files: Sequence[Entry]  # all files of the repository as it will be, card and Croissant included, sorted by name
     card: Mapping[str, Any] | None  # the YAML values at the top of ``README.md``; None if they cannot be read
 
-    @cached_property
-    def names(self) -> dict[str, Entry]:
-        """All files by name."""
-        return {entry.name: entry for entry in self.files}
-
     @property
     def card_path(self) -> str:
         """The card as shown to people."""
@@ -62,7 +56,7 @@ MOST_IN_FOLDER, MOST_FILES = 10_000, 100_000
 
 
 def hub_folder_files(folder: HubFolder, finding: MakeFinding) -> Iterator[Finding]:
-    for name, count in sorted(Counter(name.rpartition("/")[0] for name in folder.names).items()):
+    for name, count in sorted(Counter(entry.name.rpartition("/")[0] for entry in folder.files).items()):
         if count > MOST_IN_FOLDER:
             where = printable(name) or "the top folder"
             yield finding(folder.path, f"{count:,} files in {where}; the Hub allows {MOST_IN_FOLDER:,} per folder")

@@ -109,13 +109,12 @@ def audio_missing(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
 
 def audio_unreadable(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     for recording in audio.recordings.values():
-        fault, probe = recording.fault, recording.probe
-        if fault is not None or (probe is not None and not probe.frames):
-            why = f"cannot be read as audio: {printable(fault)}" if fault is not None else "has no samples"
+        probe, why = recording.probe, f"cannot be read as audio: {printable(recording.fault or '')}"
+        if probe is not None:
+            cut_off = f"ends at {probe.seconds:.3f} s: {probe.cut_off}" if probe.cut_off else ""
+            why = cut_off if probe.frames else "has no samples"
+        if why:
             yield finding(recording.row, "audio", f"{clipped(recording.path)} {why}", None, recording.number)
-        elif probe is not None and probe.cut_off:
-            message = f"{clipped(recording.path)} ends at {probe.seconds:.3f} s: {probe.cut_off}"
-            yield finding(recording.row, "audio", message, None, recording.number)
 
 
 @_by_header
@@ -142,7 +141,9 @@ def audio_too_long(recording: NamedRecording, probe: Probe, expected: Expected) 
 
 def audio_not_checked(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     if audio.missing and not audio.recordings:
-        yield finding(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
+        count = len(audio.missing)
+        missing = "the recording was not found" if count == 1 else f"none of {count:,} recordings found"
+        yield finding(None, None, f"{missing}: not checked")
 
 
 def time_outside_audio(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:

@@ -63,32 +63,28 @@ class Breach(NamedTuple):
 class ItemTable:
     """The columns of a file, and values that several rules need, computed once.
 
-    *home* is the format that the rows come from; *read* gives the reading (again), for places.
+    Args:
+        reading: the rows.
+        keep: whether what they were read from is kept; else :attr:`read` has to be set before there are findings.
     """
 
-    def __init__(
-        self,
-        table: pa.Table,
-        home: str,
-        format: str,
-        path: str,
-        read: Callable[[], ItemReading] | None = None,
-        begins: Ints | None = None,
-    ) -> None:
-        self.table, self.home, self.format, self.path, self.read = table, home, format, path, read
+    def __init__(self, reading: ItemReading, keep: bool = True) -> None:
+        #: *home* is the format that the rows come from
+        self.table, self.home, self.format, self.path = reading.table, reading.home, reading.format.name, reading.path
+        #: returns the reading (again), for places
+        self.read: Callable[[], ItemReading] | None = (lambda: reading) if keep else None
         #: the line in which each row begins, of a file with a record in each line
-        self._begins = begins
+        self._begins = reading.lines
         #: whether the rows are questions; else they are predictions
-        self.asks = "question" in table.column_names or "prompt" not in table.column_names
+        self.asks = "question" in self.table.column_names or "prompt" not in self.table.column_names
         self._values: dict[str, Any] = {}
         self._fields: dict[str, pa.Array] = {}
         self._distinct: dict[tuple[str, ...], tuple[list[tuple[Any, ...]], Groups]] = {}
 
     @classmethod
     def of(cls, reading: ItemReading, keep: bool = True) -> ItemTable:
-        """Return all columns of a reading; without *keep*, what it was read from can go."""
-        read = (lambda: reading) if keep else None
-        return cls(reading.table, reading.home, reading.format.name, reading.path, read, reading.lines)
+        """Return the columns of a reading."""
+        return cls(reading, keep)
 
     # --- findings --------------------------------------------------------------------------------------
 
@@ -116,25 +112,14 @@ class ItemTable:
         for fault, alike in shown:
             finding = self.finding(*fault)
             if alike is not None:
-                lines = (
-                    (self.line(row, None) for row in alike.tolist()) if self._begins is None else self._begins[alike]
-                )
-                finding = finding.times(len(alike), lines)
+                each = (self.line(row, None) for row in alike.tolist())
+                finding = finding.times(len(alike), each if self._begins is None else self._begins[alike])
             reported.append(finding)
         return reported
 
-    def finding(
-        self,
-        rule: Rule,
-        row: int | Ints | None,
-        field: str | None,
-        message: str | Callable[[int], str],
-        hint: str | None = None,
-        number: int | None = None,
-        severity: Severity | None = None,
-        fixable: bool = True,
-    ) -> Finding:
-        """Return a finding of *rule* at *field* of a row, with its true place; about the file if *row* is None."""
+    def finding(self, *words: Any, **more: Any) -> Finding:
+        """Return the finding that the :class:`Breach` of these is, with its true place."""
+        rule, row, field, message, hint, number, severity, fixable = Breach(*words, **more)
         if row is None:
             return rule.at(self.path, str(message), hint)
         row = int(row[0]) if isinstance(row, np.ndarray) else row

@@ -21,7 +21,6 @@ from seldio.files.names import plain_stem
 from seldio.findings import Finding
 from seldio.formats.about import with_address
 from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat, option_letter, option_place
-from seldio.formats.mera import CYRILLIC
 from seldio.rules import ERROR, WARNING
 from seldio.rules.collection import MakeFinding
 from seldio.rules.item_table import ABSOLUTE, ItemTable, Verdict, rows_where
@@ -69,20 +68,7 @@ def _mentions(table: ItemTable, faults: Sequence[str | None], hint: str, finding
         yield finding(int(paths.row[mention]), "audio", message, hint, int(paths.place[mention]))
 
 
-#: Folders and a name of plain letters, none of them longer than any system allows.
-_USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
-#: Faults of such names: names of devices on Windows, and a trailing dot.
-_UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
-
-
 def awkward_audio_path(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    named = pc.list_flatten(table.column("audio"))
-    # most paths are valid on every system, judged by their characters alone
-    usual = pc.and_not(pc.match_substring_regex(named, _USUAL), pc.match_substring_regex(named, _UNUSUAL))
-    if pc.all(usual).as_py():
-        lower = pc.utf8_lower(named)
-        if lower.equals(named) or pc.count_distinct(lower).as_py() == pc.count_distinct(named).as_py():
-            return
     spellings: dict[str, str] = {}
     faults: list[str | None] = []
     for path, why in zip(table.paths.names, table.paths.unsafe, strict=True):
@@ -276,16 +262,15 @@ def homoglyph_letter(table: ItemTable, finding: MakeFinding) -> Iterator[Finding
         if _form(table) == "text" and 0 <= place < len(options or ()):
             right = f'"{clipped(options[place])}"'
         yield finding(row, "answer", f"the answer {answer} is {_named(answer)}", f"write {right}")
-    instructions = table.column("instruction").dictionary_encode()
-    for number, instruction in enumerate(instructions.dictionary.to_pylist()):
-        letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
-        if letter := next((each for each in letters if each in HOMOGLYPHS), None):
-            for row in rows_where(pc.equal(instructions.indices, number)):
-                message = f"the instruction labels an option with {_named(letter)}"
-                yield finding(row, "instruction", message, f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")
-    for row, letter in _in_instruction(table, lambda text, _: "".join(map("".join, _NAMED.findall(text)[:1])) or None):
+
+    def labelling(text: str | None) -> str | None:
+        letters = re.findall(r"(?m)^\s*(\w)[.)]\s", text or "")
+        letters += map("".join, _NAMED.findall(text or "") if table.format == "ruenvaqa" else ())
+        return next((letter for letter in letters if letter in HOMOGLYPHS), None)
+
+    for row, letter in table.judged(("instruction",), labelling):
         message = f"the instruction labels an option with {_named(letter)}, but answers are Latin"
-        yield finding(row, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
+        yield finding(row, "instruction", message, f"write the Latin {HOMOGLYPHS[letter]}")
 
 
 def no_options(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
@@ -348,10 +333,11 @@ def _of_other_options(instruction: str, options: Sequence[str] | None) -> str | 
 
 
 def instruction_placeholders(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    for row, message in _in_instruction(table, _literal):
-        yield finding(row, "instruction", message, "write {{ and }}")
     for number, instruction in _in_instruction(table, lambda text, _: text):
         fields, audio = _fields(instruction), table.value(number, "audio")
+        if fields is None or not all(map(str.isidentifier, fields)):
+            message = "braces in the instruction that are not a placeholder"
+            yield finding(number, "instruction", message, "write {{ and }}")
         further = table.extra(number).get("inputs")
         filled = {"question", *(further if isinstance(further, dict) else ())}
         filled |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
@@ -364,12 +350,6 @@ def instruction_placeholders(table: ItemTable, finding: MakeFinding) -> Iterator
         if lacking:
             message = f"the instruction has no placeholder for {' and '.join(lacking)}"
             yield finding(number, "instruction", message, "add it")
-
-
-def _literal(instruction: str, options: object) -> str | None:  # noqa: ARG001
-    fields = _fields(instruction)
-    fine = fields is not None and all(name.isidentifier() for name in fields)
-    return None if fine else "braces in the instruction that are not a placeholder"
 
 
 INSTRUCTION_RULES = (options_of_instruction, instruction_placeholders)
@@ -444,17 +424,11 @@ def _subset_of(table: ItemTable) -> _Subset | None:
     numbers = {int(id) if id is not None and re.fullmatch("[1-9][0-9]{0,9}", id) else 0 for id in ids}
     whole = range(1, size + 1) if numbers and numbers <= {*range(1, size + 1)} else ()
     missing = [number for number in whole if number not in numbers]
-    # in words, runs of them in short
-    runs: list[list[int]] = []
-    for number in missing:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    names = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
+    runs = [run.tolist() for run in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1) if len(run)]
+    names = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
     which = f": {listed(names, 4)} missing" if names else ""
     message = f"{len(table):,} of the {size:,} questions of {benchmark.title}{which}"
-    cut = bool(runs) and runs == [[missing[0], size]]
+    cut = len(runs) == 1 and missing[-1] == size
     return _Subset(benchmark, message, missing, 2 * len(table) > size, cut)
 
 

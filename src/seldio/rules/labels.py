@@ -104,7 +104,7 @@ def distance_range(distance: Values, labels: Labels) -> Iterator[RowFault]:
     nearest = np.array([spec.nearest if spec is not None else 0 for spec in labels.datasets])
     near = (distance >= 0) & (written < np.repeat(nearest, labels.sizes))
     for row in labels.where("distance", near):
-        message = f"distance {labels.text(row, 'distance')}: the dataset has none below {nearest[labels.file_of(row)]}"
+        message = f"distance {labels.text(row, 'distance')}: the dataset has none below {nearest[labels.owners(row)]}"
         yield RowFault(row, "distance", message=message, severity=Severity.WARNING)
 
 
@@ -250,7 +250,7 @@ def decimal_angle(labels: Labels) -> Iterator[RowFault]:
         if field == "distance":
             values, unit = np.round(values * (labels.metre or 1), 9), "centimetres" if labels.metre == 100 else "metres"
         for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
-            spec = labels.datasets[labels.file_of(row)]
+            spec = labels.datasets[labels.owners(row)]
             source = "submissions have" if spec is None else f"{spec.title} has"
             asked = spec is not None or labels.format.role == "submission"
             whole = f", but {source} whole numbers" if asked else ""

@@ -13,7 +13,7 @@ from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.datasets import ABOUT, counted
 from seldio.formats.detect import ENOUGH as ENOUGH_ROWS
-from seldio.formats.detect import MOST, Candidate, FormatFit, detect, means_the_same
+from seldio.formats.detect import MOST, FormatFit, detect, means_the_same
 from seldio.formats.label_csv import Dialect
 from seldio.rules.base import Bools, Labels, RowFault, Values
 from seldio.text import plural
@@ -44,7 +44,7 @@ LONG_CLIP, FILLED = 300, (0.6, 1.02)
 TOO_NEAR, TOO_FAR = (0.0025, 0.25), (40, 4000)
 #: Degrees that no set of elevations stays within, above and below the horizon.
 LOWEST = 10
-#: Largest whole number of sources, tracks and metres that are in a column of angles by mistake.
+#: Largest number of sources and tracks that are in a column of angles by mistake.
 SMALL = 15
 #: Metres within which no file of a set has all of its sources.
 NEAREST = 0.1
@@ -61,34 +61,26 @@ STEPS = 20
 
 
 def another_format(labels: Labels) -> Iterator[RowFault]:
-    if (best := _contradicted(labels)) is not None:
-        labels.foreign = True
-        is_label = labels.format.role == "submission" and best.format.role == "label"
-        this = "a label file, not a submission" if is_label else f"not a {labels.format.name} file"
-        message = f"this is {this}; it looks like {best.format.name} ({best.evidence})"
-        yield RowFault(0, None, message=message, hint=f"use --format {best.format.name}")
-
-
-def _contradicted(labels: Labels) -> Candidate | None:
-    """Return the format that the content suggests, where it contradicts the one that the user chose."""
     if not labels.named or labels.dialect is None:
-        return None
-    # many impossible values in a column; a few wrong ones do not make it a different format
-    least = max(3, len(labels) // 20)
-    for field, (lowest, highest) in STRAYS.items():
-        values = labels.column(field) if labels.has(field) else np.zeros(0)
-        if np.count_nonzero((values < lowest) | (values > highest)) >= least:
-            break
-    else:
-        return None
+        return
+    columns = ((labels.column(field), *limits) for field, limits in STRAYS.items() if labels.has(field))
+    strays = (np.count_nonzero((values < lowest) | (values > highest)) for values, lowest, highest in columns)
+    if max(strays, default=0) < max(3, len(labels) // 20):  # a few wrong values do not make it a different format
+        return
     detection = detect([part.file for part in labels.filled])
-    best = detection.candidates[0] if detection.format is not None else None
-    if best is None or means_the_same(best.format, labels.dialect):
-        return None
-    if detection.rows.change is not None or FormatFit(best.format, detection.rows).share < ENOUGH_ROWS:
-        return None
-    wide = len(labels.dialect.columns) == detection.rows.width
-    return None if wide and FormatFit(labels.dialect, detection.rows).share >= MOST else best
+    rows = detection.rows
+    if detection.format is None or means_the_same(detection.candidates[0].format, labels.dialect):
+        return
+    best = detection.candidates[0]
+    if rows.change is not None or FormatFit(best.format, rows).share < ENOUGH_ROWS:
+        return
+    if len(labels.dialect.columns) == rows.width and FormatFit(labels.dialect, rows).share >= MOST:
+        return
+    labels.foreign = True
+    is_label = labels.format.role == "submission" and best.format.role == "label"
+    this = "a label file, not a submission" if is_label else f"not a {labels.format.name} file"
+    message = f"this is {this}; it looks like {best.format.name} ({best.evidence})"
+    yield RowFault(0, None, message=message, hint=f"use --format {best.format.name}")
 
 
 def nothing_but_zeros(frame: Values, azimuth: Values, labels: Labels) -> Iterator[RowFault]:
@@ -137,20 +129,18 @@ def cartesian(azimuth: Values, elevation: Values, distance: Values, labels: Labe
 
 
 def radians(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowFault]:
-    certain, _ = _radians(labels)
+    certain, likely = _radians(labels)
     for file in labels.explain(certain, "azimuth", "elevation"):
         peaks = [labels.reach(field)[file] for field in ("azimuth", "elevation")]
         all_around = bool(labels.reach("azimuth")[certain].max() > BEHIND)
         yield labels.fault(file, "azimuth", fixable=all_around, azimuths=peaks[0], elevations=peaks[1])
-    _, likely = _radians(labels)  # among the other files
     count = int(labels.sizes[likely].sum())
     why = f"only {plural(count, 'row')}" if count < ENOUGH else "all close together"
     many = f" in {plural(len(likely), 'file')}" if len(likely) > 1 else ""
     message = "every azimuth is within ±π and every elevation within ±π/2, with decimals: probably radians; "
     hint = "if so, multiply by 180/π; do not round before you know"
     for file in labels.explain(likely, "azimuth", "elevation"):
-        text = f"{message}{why}{many}, so not certain"
-        yield RowFault(int(labels.starts[file]), "azimuth", message=text, hint=hint, fixable=False)
+        yield labels.fault(file, "azimuth", f"{message}{why}{many}, so not certain", hint=hint, fixable=False)
 
 
 def _radians(labels: Labels) -> tuple[list[int], list[int]]:
@@ -162,8 +152,6 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
     whole = {field: _whole(labels, field) for field in LARGEST_RADIANS}
     decimals = labels.count(~whole["azimuth"] | ~whole["elevation"]) >= MOSTLY * labels.sizes
     fits = np.flatnonzero(close & decimals & ~labels.explained("azimuth")).tolist()
-    if not fits:
-        return [], []
     alone = bool(close.all())  # no file contradicts radians
 
     def proves(files: list[int]) -> bool:
@@ -171,15 +159,13 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
         # numbers that are no longer than the vectors of outputs may be two of their three parts
         return bool(spread and small[files].max() > LONGEST_VECTOR and labels.sizes[files].sum() >= ENOUGH)
 
-    if alone or 2 * len(fits) >= len(labels.filled):
-        certain = fits if proves(fits) else []
-    else:
-        certain = [file for file in fits if proves([file])]
+    groups = [fits] if alone or 2 * len(fits) >= len(labels.filled) else [[file] for file in fits]
+    certain = [file for files in groups if files and proves(files) for file in files]
+    left = [file for file in fits if file not in certain]
     # among files in whole degrees, one with decimals is suspicious; among decimals it is a source near the front
     odd = not alone and labels.count(whole["azimuth"])[~close].sum() > SURELY * labels.sizes[~close].sum()
     written = isinstance(labels.origin, Dialect) or labels.origin.role == "table"  # and not derived from an image
-    likely = written and not (certain and not alone) and (odd or alone) and small[fits].max() > IN_FRONT
-    return certain, [file for file in fits if likely and file not in certain]
+    return certain, left if written and (odd or alone) and small[left].max(initial=0) > IN_FRONT else []
 
 
 def _whole(labels: Labels, field: str) -> Bools:
@@ -255,7 +241,7 @@ def _cut_off(labels: Labels) -> Iterator[RowFault]:
         peaks = [int(labels.reach(field)[file]) for field in ("azimuth", "elevation")]
         message = f"every azimuth is a whole number within ±{peaks[0]} and every elevation one within ±{peaks[1]}: "
         message += "directions were lost, as int() does with radians"
-        yield RowFault(int(labels.starts[file]), "azimuth", message=message, hint=hint)
+        yield labels.fault(file, "azimuth", message, hint=hint)
 
 
 def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
@@ -265,20 +251,12 @@ def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labe
     several = len(labels.filled) >= 3 or labels.high("class_id").max() - labels.low("class_id").min() >= 4
     if len(labels) < 10 * ENOUGH or not several or labels.explained("azimuth").any():
         return
-    low, high, lowest, highest = azimuth.min(), azimuth.max(), elevation.min(), elevation.max()
-    narrow, level = low >= -1 and high <= SMALL and (low, high) != (0, 0), lowest >= 0 and highest <= SMALL
-    if not (narrow or level) or not _whole(labels, "azimuth").all():
-        return
-    if narrow:
+    low, high = azimuth.min(), azimuth.max()
+    if low >= -1 and high <= SMALL and (low, high) != (0, 0) and _whole(labels, "azimuth").all():
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuths are whole numbers from {low:g} to {high:g} in all {plural(len(labels), 'row')}: "
         message += "these seem to be sources or tracks, and the azimuths missing"
         yield RowFault(0, "azimuth", message=message, severity=Severity.WARNING)
-    if level and (labels.count(~_whole(labels, "elevation")) > MOSTLY * labels.sizes).all():
-        labels.explain(labels.every, "azimuth", "elevation")
-        message = f"elevations are decimals from {lowest:g} to {highest:g}, and azimuths whole numbers: these seem to "
-        message += "be distances in metres, and an angle missing"
-        yield RowFault(0, "elevation", message=message, severity=Severity.WARNING)
 
 
 def numbered_header(frame: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
@@ -452,8 +430,7 @@ def _millimetres(distance: Values, labels: Labels, metre: int) -> Iterator[RowFa
         farthest = np.nanmax(labels.values(file, "distance"))
         message = f"distances reach {farthest:g} m: these seem to be millimetres"
         hint = f"{labels.format.name} holds {unit}; sources outdoors may be as far"
-        first, severity = int(labels.starts[file]), Severity.WARNING
-        yield RowFault(first, "distance", message=message, hint=hint, severity=severity, fixable=False)
+        yield labels.fault(file, "distance", message, hint=hint, severity=Severity.WARNING, fixable=False)
 
 
 def _other_unit(distance: Values, labels: Labels, metre: int) -> Iterator[RowFault]:
@@ -483,8 +460,7 @@ def _other_unit(distance: Values, labels: Labels, metre: int) -> Iterator[RowFau
         hint = f"{labels.format.name} holds {unit}{f': {do} by 100' if certain else ''}"
         hint += "" if sure or few else f"; {UNLIKELY}"
         severity = Severity.ERROR if certain else Severity.WARNING
-        row = int(labels.starts[file])
-        yield RowFault(row, "distance", message=message, hint=hint, severity=severity, fixable=sure)
+        yield labels.fault(file, "distance", message, hint=hint, severity=severity, fixable=sure)
 
 
 def cut_short(labels: Labels) -> Iterator[RowFault]:

@@ -12,9 +12,9 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
@@ -23,10 +23,11 @@ from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.files.names import in_lower_case, is_csv, suffix_of
 from seldio.findings import Finding, Severity
+from seldio.formats.mera import dig
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.reader_rules import reader_rule
 from seldio.rules import WARNING, findings
-from seldio.rules.collection import Collection, MakeFinding, Reference, grouped
+from seldio.rules.collection import Collection, MakeFinding, grouped
 from seldio.rules.submissions import CLIP_NAME, META_NAME, SAME_ROWS, TASK, label_folder, prefix_of, task_of
 from seldio.text import clipped, listed, plural, printable
 
@@ -54,7 +55,7 @@ class PackageFile:
 
 
 class Meta:
-    """A meta file; its *document* is None if it cannot be read, and *fields* are empty if it is not a block."""
+    """A meta file; its *document* is None if it cannot be read."""
 
     def __init__(self, file: PackageFile) -> None:
         self.file, self.path = file, file.entry.path
@@ -65,9 +66,7 @@ class Meta:
         except InvalidData as error:
             self.problems.append(error.finding)
         self.value: Any = self.document.value if self.document is not None else None
-        self.fields: dict[Any, Any] = self.value if isinstance(self.value, dict) else {}
-        submission = self.fields.get("submission")
-        label = submission.get("label") if isinstance(submission, dict) else None
+        label = dig(self.value, "submission", "label")
         #: ``submission.label``, if it is a non-blank string
         self.label = label if isinstance(label, str) and label.strip() else None
 
@@ -86,102 +85,93 @@ class Meta:
         return reader_rule(code).at(message=message, hint=hint, **self.place(pointer, key), **more)
 
 
-@dataclasses.dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """The parts of a submission label."""
 
     name: str
     institute: str
     track: str
-    index: str
+    number: str
 
     @staticmethod
     def parse(text: str) -> Label | None:
         """Return the parts of *text*; None if it is malformed."""
         match = _LABEL.fullmatch(text)
-        return None if match is None else Label(**match.groupdict())
+        return None if match is None else Label(*match.groups())
 
 
-@dataclasses.dataclass(frozen=True)
 class System:
-    """One system of a package."""
+    """One system of a package: the files in its folder, and its meta file, wherever that is."""
 
-    label: str  # the name of its folder
-    parts: Label | None  # the parts of the label; None if it is malformed
-    task: str | None  # the folder above, if that is one of a task
-    track: str | None  # ``task3``, ``task3a``, ``task3b``, or whatever is there instead
-    team: str  # who submits it; empty if the label is malformed
-    path: str  # its folder as shown to people
-    sheet: Meta | None  # its meta file, wherever that is
-    bare: bool  # whether there is nothing of a package but the folder of its outputs
-    output: str  # the folder of its CSV files, below that of the system; empty for the latter
-    output_path: str  # the folder of its CSV files as shown to people
-    outputs: tuple[Entry, ...]  # the CSV files, one per recording
-    clips: frozenset[str]  # the recordings that these are for
-    elsewhere: Mapping[str, tuple[Entry, ...]]  # CSV files in its other folders
-    others: tuple[PackageFile, ...]  # its other files, except for PDFs
+    def __init__(self, folder: str, files: Sequence[PackageFile], sheet: Meta | None) -> None:
+        self.path, self.sheet = files[0].shown(folder), sheet
+        #: the name of its folder, its parts (None if it is malformed), and who submits it (empty then)
+        self.label = PurePosixPath(folder).name or (sheet.file.label if sheet is not None else "")
+        self.parts = Label.parse(self.label)
+        self.team = "" if self.parts is None else f"{self.parts.name}_{self.parts.institute}"
+        #: the folder above, if that is one of a task; according to the task page, task3 is that of both tracks
+        above = task_of(folder + "/")
+        self.task = None if above is None else PurePosixPath(above).name
+        self.track = self.parts.track if self.task in (None, "task3") and self.parts is not None else self.task
+        #: whether there is nothing of a package but the folder of its outputs
+        self.bare = self.task is None and sheet is None
+        csvs = grouped(files, lambda file: file.folder[len(folder) :].strip("/") if is_csv(file.name) else None)
+        #: the folder of its outputs below its own (empty for the latter); both names are documented, else the fullest
+        ranks = {self.label: 0, f"{self.label}.output": 1}
+        self.output = min(csvs, key=lambda name: (ranks.get(name, 2), -len(csvs[name]), name), default="")
+        self.output_path = f"{self.path}/{self.output}" if self.output else self.path
+        #: the outputs, one per recording, and CSV files in its other folders
+        self.outputs = [file.entry for file in csvs.pop(self.output, ())]
+        self.clips = clips_of(self.outputs)
+        self.elsewhere = {name: [file.entry for file in inside] for name, inside in csvs.items()}
+        #: its other files, except for PDFs
+        self.others = [file for file in files if not is_csv(file.name) and suffix_of(file.name) != "pdf"]
+        if sheet is not None:
+            self.others = [file for file in self.others if file is not sheet.file]
 
 
-def clips_of(entries: Sequence[Entry]) -> frozenset[str]:
+def clips_of(entries: Iterable[Entry]) -> frozenset[str]:
     """Return the recordings that files are for."""
     return frozenset(entry.name.rpartition("/")[2][:-4] for entry in entries)
 
 
-@dataclasses.dataclass(frozen=True)
 class Package:
-    """A package, taken apart."""
+    """A package, taken apart: its systems, in the order of their folders, and its meta files, of systems or not."""
 
-    path: str  # the source as the user passed it
-    systems: tuple[System, ...]  # in the order of their folders
-    metas: tuple[Meta, ...]  # all meta files, of systems or not
-    orphans: tuple[Meta, ...]  # meta files that belong to no system
-    astray: tuple[Meta, ...]  # meta files that are not at ``[ROOT/]taskN/LABEL/``
-    loose: tuple[PackageFile, ...]  # CSV files that belong to no system
-    tasks: Mapping[str, str]  # the folders of tasks, by their path as shown to people
-    whole: bool  # whether it is a whole package; a single meta file or a folder inside a package is not
-    reported: bool  # whether there is a PDF
-    reference: Reference | None  # the expected recordings
+    def __init__(self, collection: Collection) -> None:
+        self.path, self.reference, prefix = collection.path, collection.reference, prefix_of(collection)
+        every = [PackageFile(prefix + entry.name, entry) for entry in collection.entries]
+        tasks = {file.name: task for file in every if (task := task_of(file.name))}
+        #: the folders of tasks, by their path as shown to people; files of other tasks are left out
+        self.tasks = {file.shown(task): PurePosixPath(task).name for file in every if (task := tasks.get(file.name))}
+        numbers = {name: TASK.fullmatch(PurePosixPath(task).name) for name, task in tasks.items()}
+        files = [file for file in every if (number := numbers.get(file.name)) is None or int(number[1]) == 3]
+        # places do not matter for a single file, nor for loose meta files in a folder
+        placed = any(is_csv(file.entry.name) or task_of(file.entry.name) is not None for file in every)
+        tree = collection.kind in ("zip", "tar") or (collection.kind == "folder" and placed)
+        groups = _by_system(files) if tree else {}
+        inside = {file.name for group in groups.values() for file in group}
+        outside = [file for file in files if file.name not in inside]
+        sheets = {folder: _sheet(folder, groups[folder], outside) for folder in sorted(groups)}
+        metas = {file: Meta(file) for file in files if META_NAME.search(file.base) or file in sheets.values()}
+        self.metas = [*metas.values()]
+        by_folder = {folder: metas[sheet] if sheet is not None else None for folder, sheet in sheets.items()}
+        self.systems = [System(folder, groups[folder], meta) for folder, meta in by_folder.items()]
+        #: meta files of no system, and those that are not at ``[ROOT/]taskN/LABEL/``
+        self.orphans = [meta for file, meta in metas.items() if file not in sheets.values()]
+        self.astray = [meta for file, meta in metas.items() if tree and not _is_placed(file.name, tasks.get(file.name))]
+        #: CSV files that belong to no system
+        self.loose = [file.entry for file in outside if is_csv(file.name)]
+        #: whether it is a whole package; a single meta file or a folder inside a package is not
+        self.whole = bool(self.systems) and not prefix and not all(system.bare for system in self.systems)
+        self.reported = any(suffix_of(file.name) == "pdf" for file in files)
 
 
-def package_of(collection: Collection) -> Package:
-    """Take a package apart and read its meta files."""
-    prefix = prefix_of(collection)
-    every = [PackageFile(prefix + entry.name, entry) for entry in collection.entries]
-    tasks = {file.name: task for file in every if (task := task_of(file.name))}
-    files = []  # those of other tasks are left out
-    for file in every:
-        number = TASK.fullmatch(tasks.get(file.name, "").rpartition("/")[2])
-        if number is None or int(number[1]) == 3:
-            files.append(file)
-    # places do not matter for a single file, nor for loose meta files in a folder
-    placed = any(is_csv(file.entry.name) or task_of(file.entry.name) is not None for file in every)
-    tree = collection.kind in ("zip", "tar") or (collection.kind == "folder" and placed)
-    groups = _by_system(files) if tree else {}
-    inside = {file.name for group in groups.values() for file in group}
-    outside = [file for file in files if file.name not in inside]
-    sheets = {folder: _sheet(folder, groups[folder], outside) for folder in sorted(groups)}
-    chosen = {sheet.name for sheet in sheets.values() if sheet is not None}
-    metas = {file.name: Meta(file) for file in files if META_NAME.search(file.base) or file.name in chosen}
-    chosen_metas = {folder: metas[sheet.name] if sheet is not None else None for folder, sheet in sheets.items()}
-    systems = tuple(_system(folder, groups[folder], meta) for folder, meta in chosen_metas.items())
-    owned = {system.sheet.path for system in systems if system.sheet is not None}
-    astray = []
-    for meta in metas.values() if tree else ():
-        task = tasks.get(meta.file.name)
-        if task is None or task.count("/") > 1 or meta.file.name.count("/") != task.count("/") + 2:
-            astray.append(meta)
-    return Package(
-        path=collection.path,
-        systems=systems,
-        metas=tuple(metas.values()),
-        orphans=tuple(meta for meta in metas.values() if meta.path not in owned),
-        astray=tuple(astray),
-        loose=tuple(file for file in outside if is_csv(file.name)),
-        tasks={file.shown(task): PurePosixPath(task).name for file in every if (task := tasks.get(file.name))},
-        whole=bool(systems) and not prefix and not all(system.bare for system in systems),
-        reported=any(suffix_of(file.name) == "pdf" for file in files),
-        reference=collection.reference,
-    )
+package_of = Package
+
+
+def _is_placed(name: str, task: str | None) -> bool:
+    return task is not None and task.count("/") <= 1 and name.count("/") == task.count("/") + 2
 
 
 def _by_system(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
@@ -194,19 +184,18 @@ def _by_system(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
         task = task_of(file.name)
         if task is not None and file.folder != task:
             groups.setdefault(f"{task}/{file.name[len(task) + 1 :].partition('/')[0]}", []).append(file)
-    for folder, group in [*groups.items()]:
-        named = Label.parse(PurePosixPath(folder).name) is not None
-        if not named and not any(is_csv(file.name) or YAML_NAME.search(file.base) for file in group):
-            del groups[folder]
-    if groups:
-        return groups
+    groups = {
+        folder: group
+        for folder, group in groups.items()
+        if Label.parse(PurePosixPath(folder).name) is not None
+        or any(is_csv(file.name) or YAML_NAME.search(file.base) for file in group)
+    }
     metas = Counter(file.folder for file in files if META_NAME.search(file.base))
-    homes = {folder for folder, count in metas.items() if count == 1}
-    if not metas:
-        return grouped(files, lambda file: label_folder(file.name) or None)
+    if groups or not metas:
+        return groups or grouped(files, lambda file: label_folder(file.name) or None)
     for file in files:
-        above = [file.folder, *map(str, PurePosixPath(file.folder).parents)]
-        home = next((folder for folder in above if folder in homes), "" if "" in homes else None)
+        above = (file.folder, *map(str, PurePosixPath(file.folder).parents), "")
+        home = next((folder for folder in above if metas[folder] == 1), None)
         if home is not None:
             groups.setdefault(home, []).append(file)
     return {folder: group for folder, group in groups.items() if len(group) > 1}
@@ -220,38 +209,6 @@ def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageF
     files = inside or [file for file in group if file.folder == folder and YAML_NAME.search(file.base)]
     name = f"{label}.meta.yaml"
     return min(files, key=lambda file: (file.folder != folder, file.base != name, file.name), default=None)
-
-
-def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> System:
-    label = PurePosixPath(folder).name or (sheet.file.label if sheet is not None else "")
-    parts, above = Label.parse(label), task_of(folder + "/")
-    task = None if above is None else PurePosixPath(above).name
-    # according to the task page, ROOT/taskN/LABEL: a folder task3 contains the systems of both tracks
-    track = parts.track if task in (None, "task3") and parts is not None else task
-    csvs = grouped(group, lambda file: file.folder[len(folder) :].strip("/") if is_csv(file.name) else None)
-    outputs = {name: tuple(file.entry for file in files) for name, files in csvs.items()}
-    # both names are documented; otherwise the folder with most files is used
-    ranks = {label: 0, f"{label}.output": 1}
-    output = min(outputs, key=lambda name: (ranks.get(name, 2), -len(outputs[name]), name), default="")
-    path = group[0].shown(folder)
-    entries = outputs.pop(output, ())
-    others = (file for file in group if not is_csv(file.name) and suffix_of(file.name) != "pdf")
-    return System(
-        label=label,
-        parts=parts,
-        task=task,
-        track=track,
-        team="" if parts is None else f"{parts.name}_{parts.institute}",
-        path=path,
-        sheet=sheet,
-        bare=task is None and sheet is None,
-        output=output,
-        output_path=f"{path}/{output}" if output else path,
-        outputs=entries,
-        clips=clips_of(entries),
-        elsewhere=outputs,
-        others=tuple(file for file in others if sheet is None or file is not sheet.file),
-    )
 
 
 # --- meta files -------------------------------------------------------------------------------------
@@ -329,11 +286,9 @@ def _finding(meta: Meta, error: ValidationError) -> Finding:
 
 
 def _authors(meta: Meta) -> Iterator[Finding]:
-    submission = meta.fields.get("submission")
-    listed_authors = submission.get("authors") if isinstance(submission, dict) else None
-    listed_authors = listed_authors if isinstance(listed_authors, list) else []
-    authors = {number: author for number, author in enumerate(listed_authors) if isinstance(author, dict)}
-    marks = {number: author["corresponding"] for number, author in authors.items() if "corresponding" in author}
+    every = dig(meta.value, *_AUTHORS)
+    authors = [(n, each) for n, each in enumerate(every if isinstance(every, list) else ()) if isinstance(each, dict)]
+    marks = {number: author["corresponding"] for number, author in authors if "corresponding" in author}
     if not authors or not all(isinstance(mark, bool | None) for mark in marks.values()):
         return
     places = [number for number, mark in marks.items() if mark]
@@ -347,11 +302,8 @@ def _authors(meta: Meta) -> Iterator[Finding]:
 
 
 def _units(meta: Meta) -> Iterator[Finding]:
-    results = meta.value
-    for step in OVERALL:
-        results = results.get(step) if isinstance(results, dict) else None
-    for name in RESULTS if isinstance(results, dict) else ():
-        value = results.get(name)
+    for name in RESULTS:
+        value = dig(meta.value, *OVERALL, name)
         if not isinstance(value, int | float) or isinstance(value, bool):
             continue
         shown = clipped(meta.place((*OVERALL, name))["value"], 20)
@@ -396,10 +348,10 @@ def label_malformed(package: Package, finding: MakeFinding) -> Iterator[Finding]
             elif count == 4:
                 fault = "is not NAME_INSTITUTE_taskN_INDEX"
             yield finding(message=f"the label {clipped(label, 80)} {fault}", **place)
-        elif parts.index not in ("1", "2", "3", "4"):
+        elif parts.number not in ("1", "2", "3", "4"):
             size = max((len(team) for team in teams.values() if any(s.label == label for s in team)), default=0)
-            if not MOST < int(parts.index) <= size:  # of five systems, the fifth is one too many (SUB203)
-                message = f"the index of {printable(label)} is {parts.index}, outside 1 to 4"
+            if not MOST < int(parts.number) <= size:  # of five systems, the fifth is one too many (SUB203)
+                message = f"the index of {printable(label)} is {parts.number}, outside 1 to 4"
                 yield finding(message=message, hint="number the systems of a team 1 to 4 in each track", **place)
 
 
@@ -541,7 +493,7 @@ def system_incomplete(package: Package, finding: MakeFinding) -> Iterator[Findin
 
 def unexpected_file(package: Package, finding: MakeFinding) -> Iterator[Finding]:
     odd: list[tuple[Entry, str, Severity | None]]
-    odd = [(file.entry, "not read (not in a system's folder)", WARNING) for file in package.loose]
+    odd = [(entry, "not read (not in a system's folder)", WARNING) for entry in package.loose]
     for system in package.systems:
         if not system.outputs:
             continue  # reported by SUB213

@@ -55,7 +55,7 @@ class Answered:
     def __init__(self, reading: ItemReading, questions: ItemReading) -> None:
         #: the format of the predictions, and the reference as people see it
         self.home, self.path, self.finding = reading.home, printable(questions.path), reading.finding
-        self.answers, self.questions = ItemTable.of(reading), ItemTable.of(questions)
+        self.answers, self.questions = ItemTable(reading), ItemTable(questions)
         name = _OF.get(reading.home, reading.home)
         #: what the benchmark's scorer does, see :data:`JOINS`
         self.join: dict[str, str] = JOINS["any"] | JOINS.get(name if name in JOINS else questions.home, {})
@@ -101,7 +101,7 @@ def has_outputs(reading: ItemReading) -> bool:
     """Return whether a file holds predictions, including outputs stored with their questions."""
     if reading.format.holds == "predictions" or "prediction" in reading.table.column_names:
         return True
-    return reading.home in OUTPUTS and any(output is not _ABSENT for output in outputs(ItemTable.of(reading)))
+    return reading.home in OUTPUTS and any(output is not _ABSENT for output in outputs(ItemTable(reading)))
 
 
 _ABSENT = object()
@@ -153,12 +153,10 @@ def wrong_audio(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
             task, other = clipped(answers.values("task")[row]), clipped(questions.values("task")[item])
             message = f"the task is {task}, but {other} for {answered.called(row, item)}"
             yield finding(row, "task", message, answered.hint(row, "task"))
-        extras = answers.values("extra")[row], questions.values("extra")[item]
-        if all('"audio_id"' in (extra or "") for extra in extras):
-            name, asked = answers.further("audio_id")[row], questions.further("audio_id")[item]
-            if isinstance(asked, str) and isinstance(name, str) and asked != name:
-                message = f"the audio_id is {clipped(name)}, but {clipped(asked)} for {answered.called(row, item)}"
-                yield finding(row, "audio_id", message, answered.join["audio"])
+        name, asked = answers.further("audio_id")[row], questions.further("audio_id")[item]
+        if isinstance(asked, str) and isinstance(name, str) and asked != name:
+            message = f"the audio_id is {clipped(name)}, but {clipped(asked)} for {answered.called(row, item)}"
+            yield finding(row, "audio_id", message, answered.join["audio"])
 
 
 def instructions_missing(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
@@ -221,8 +219,8 @@ def count_differs(answered: Answered, finding: MakeFinding) -> Iterator[Finding]
     if answered.nameless == given:
         message = f"{plural(given, 'prediction')} without ids for {plural(asked, 'question')}"
     nameless = rows_where(~answered.answers.known("id")[:asked])
-    alike = (all(answered.same(field, row, row) for field in ("audio", "task")) for row in nameless)
-    first = next((row for row, same in zip(nameless, alike, strict=True) if not same), None)
+    other = (row for row in nameless if not all(answered.same(field, row, row) for field in ("audio", "task")))
+    first = next(other, None)
     if first is not None:
         message += f"; they disagree with {answered.path} from here on"
     yield finding(first, None, message, answered.join["order"])
@@ -304,7 +302,7 @@ class Answers:
     """The answers of a submission, and the questions by id if known."""
 
     def __init__(self, reading: ItemReading, gold: Mapping[str, Item] | None = None) -> None:
-        self.gold, self.table = gold, ItemTable.of(reading)
+        self.gold, self.table = gold, ItemTable(reading)
         self.left_out, self.finding = reading.origin.get("left_out"), reading.finding
 
     def letters(self) -> Iterator[tuple[int, str, str]]:

@@ -27,12 +27,15 @@ from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.rules import ERROR, WARNING
 from seldio.rules.collection import Collection, MakeFinding, grouped
-from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
+_TASK, _LABEL = r"task[ _-]*([0-9]{1,4})[ _-]*[a-z]?", r"[^/]+_task[0-9]+[a-z]*_[0-9]+"
 #: Folders of tasks, and common variants of their names.
-TASK = re.compile(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
-_LABEL_FOLDER = re.compile(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
+TASK = re.compile(rf"(?i){_TASK}")
+#: The ways to the innermost folder of a task, to the outermost one called like a label, and to one in the other.
+_TO_TASK = re.compile(rf"(?is)(?:.*/)?{_TASK}(?=/)")
+_TO_LABEL = re.compile(rf"(?is)(?:[^/]*/)*?{_LABEL}(?=/)")
+_TO_BOTH = re.compile(rf"(?is)(?:.*/)?{_TASK}/{_LABEL}/")
 _OUTPUT = re.compile(r"(?i)mix[0-9]{3}\.csv")
 META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
 
@@ -43,7 +46,7 @@ def is_package(collection: Source | Collection) -> bool:
     It has a meta file, or folders ``taskN/LABEL/``, or several folders ``LABEL/`` of outputs.
     """
     prefix, names = prefix_of(collection), [entry.name for entry in collection.entries]
-    if any(META_NAME.search(name) or _is_labelled(prefix + name) for name in names):
+    if any(META_NAME.search(name) or _TO_BOTH.match(prefix + name) for name in names):
         return True
     outputs = [name for name in names if _OUTPUT.fullmatch(name.rpartition("/")[2])]
     return len({label_folder(name) for name in outputs} - {""}) > 1
@@ -58,7 +61,7 @@ def prefix_of(collection: Source | Collection) -> str:
     levels = {name.count("/") for name in names if META_NAME.search(name)}
     for depth in (1, 2):  # taskN, and taskN/LABEL
         prefix = "/".join(parts[-depth:]) + "/"
-        placed = 2 - depth in levels or any(_is_labelled(prefix + name) for name in names)
+        placed = 2 - depth in levels or any(_TO_BOTH.match(prefix + name) for name in names)
         if len(parts) >= depth and TASK.fullmatch(parts[-depth]) and placed:
             return prefix
     return ""
@@ -66,23 +69,14 @@ def prefix_of(collection: Source | Collection) -> str:
 
 def task_of(name: str) -> str | None:
     """Return the innermost folder of a task on the way to a file."""
-    folders = name.split("/")[:-1]
-    places = [place for place, part in enumerate(folders, 1) if TASK.fullmatch(part)]
-    return "/".join(folders[: places[-1]]) if places else None
+    match = _TO_TASK.match(name)
+    return match[0] if match is not None else None
 
 
 def label_folder(name: str) -> str:
     """Return the outermost folder on the way to a file that is called like a label; empty if none is."""
-    folders = name.split("/")[:-1]
-    at = next((place for place, part in enumerate(folders, 1) if _LABEL_FOLDER.fullmatch(part)), 0)
-    return "/".join(folders[:at])
-
-
-def _is_labelled(name: str) -> bool:
-    """Return whether a file is in the folder of a label, inside that of a task."""
-    task = task_of(name)
-    label, slash, _ = name[len(task) + 1 :].partition("/") if task is not None else ("", "", "")
-    return bool(slash) and _LABEL_FOLDER.fullmatch(label) is not None
+    match = _TO_LABEL.match(name)
+    return match[0] if match is not None else ""
 
 
 # --- names ---------------------------------------------------------------------------------------------
@@ -220,23 +214,14 @@ def split_of(clip: str) -> str | None:
 
 
 def other_split(collection: Collection) -> tuple[Names[str], str, str] | None:
-    """Return the clips of another split or other rooms than those of the reference, and what each side is of.
-
-    None where there are just a few.
-    """
-    clips, expected = collection.clips, collection.expected
-    wanted = {split_of(clip) for clip in expected}
-    if not expected or None in wanted or renamed(collection) is not None:
+    """Return the clips of another split than the reference, and what each side is of; None where there are a few."""
+    wanted = {split_of(clip) for clip in collection.expected}
+    if not wanted or None in wanted or renamed(collection) is not None:
         return None
-    mine = {clip: split for clip in clips if (split := split_of(clip)) is not None and split not in wanted}
-    if len(mine) >= _FEWEST:
-        return mine, listed(sorted(set(mine.values()))), listed(sorted(filter(None, wanted)))
-    sides = (filter(None, map(_DEVELOPMENT.search, names)) for names in (clips, expected))
-    rooms, wanted_rooms = ({match[2] for match in matches} for matches in sides)
-    if len(clips) >= _FEWEST and rooms and wanted_rooms and not rooms & wanted_rooms:
-        mine_of, theirs_of = (f"rooms {listed(sorted(side, key=int))}" for side in (rooms, wanted_rooms))
-        return clips, mine_of, theirs_of
-    return None
+    mine = [clip for clip in collection.clips if split_of(clip) not in (None, *wanted)]
+    if len(mine) < _FEWEST:
+        return None
+    return mine, listed(sorted({split_of(clip) or "" for clip in mine})), listed(sorted(filter(None, wanted)))
 
 
 def clips_of_several_folders(collection: Collection) -> list[str]:
@@ -513,11 +498,9 @@ def empty_file(collection: Collection, finding: MakeFinding) -> Iterator[Finding
 
 
 def one_file_for_all(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    parts = collection.parts
-    if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
+    if len(collection.parts) != 1 or not collection.framed:
         return
-    reading, part = parts[0]
-    frames = to_numpy(reading.table["frame"])
+    part, frames, *_ = collection.framed[0]
     falls = np.flatnonzero((np.diff(frames) < 0) & (frames[1:] < 100))
     alone = len(collection.expected) > 1 and part.origin.clip not in collection.expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):

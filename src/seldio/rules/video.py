@@ -50,19 +50,15 @@ class VideoFacts:
         return not self.fault and self.frames >= self.promised
 
 
+#: The facts from the packets of a video, why they cannot be read, and whether that is because there is only audio.
+PacketsRead = tuple[VideoFacts | None, str, bool]
+
+
 class VideoFile(TreeFile[VideoFacts]):
     """A video of a tree."""
 
-    def __init__(
-        self,
-        entry: Entry,
-        place: TreePlace,
-        facts: VideoFacts | None,
-        fault: str,
-        only_sound: bool,
-        sound: float | None,
-        dataset: str,
-    ) -> None:
+    def __init__(self, entry: Entry, place: TreePlace, read: PacketsRead, sound: float | None, dataset: str) -> None:
+        facts, fault, only_sound = read
         super().__init__(entry, place, facts, fault, dataset=dataset)
         #: seconds of the longest complete recording of the same clip, if there is any
         self.sound = sound
@@ -88,12 +84,11 @@ class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
         what = "reading the packets of videos"
         facts = parallel_map(_facts, entries, batch=8, what=what, here=packed(entries))
         rows = zip(entries, self.places, facts, lengths, strict=True)
-        self.all = [VideoFile(entry, place, *read, sound, tree.layout) for entry, place, read, sound in rows]
+        self.all = [VideoFile(*row, tree.layout) for row in rows]
         self.readable = [(video, video.facts) for video in self.all if video.facts is not None]
 
 
-def _facts(entry: Entry) -> tuple[VideoFacts | None, str, bool]:
-    """Return the facts from packets, why they cannot be read, and whether that is because there is only audio."""
+def _facts(entry: Entry) -> PacketsRead:
     from seldio.media.video import SoundOnly, Video
 
     try:
