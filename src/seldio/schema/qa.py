@@ -16,6 +16,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, ov
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from seldio.schema.numbers import Int32, NotNegative
 
@@ -228,14 +229,14 @@ packed = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def opened(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return *columns* with their JSON text as objects; raise ValueError, RecursionError or TypeError if it is none."""
+    """Return *columns* with their JSON text as objects; raise ValueError or TypeError if it is none."""
     values = {**columns}
     if "extra" in columns:
-        values["extra"] = [None if text is None else json.loads(text) for text in columns["extra"]]
+        values["extra"] = [None if text is None else from_json(text) for text in columns["extra"]]
     for events in columns.get("events", ()):
         for event in events if isinstance(events, list) else ():
             if isinstance(event, dict) and event.get("extra") is not None:
-                event["extra"] = json.loads(event["extra"])
+                event["extra"] = from_json(event["extra"])
     return values
 
 
