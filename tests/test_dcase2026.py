@@ -141,9 +141,9 @@ def test_a_table_without_sources_gets_instance_0() -> None:
 
 
 CASES = [
-    (b"[]", "1:1: SYN213 the file holds an array, not an object"),
+    (b"[]", "1:1: SYN213 the file holds an empty array, not an object"),
     (b"{}", "1:1: SYN213 the key annotations is missing"),
-    (b'{"annotations": {}}', "1:17: SYN213 annotations is an object, not an array"),
+    (b'{"annotations": {}}', "1:17: SYN213 annotations is an empty object, not an array"),
     (
         b'{"annotations": [',
         "1:17: SYN201 the [ is never closed: the text ends at line 1, column 18, where a value is expected",
@@ -165,7 +165,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "class in quotes": ({"category_id": "8"}, '6:22: SYN212 category_id is "8", but must be a whole number', '"8"'),
     "huge class": ({"category_id": 2**40}, "6:22: SYN212 category_id is 1099511627776, but must be a whole number of at most 32 bits", "1099511627776"),
     "score null": ({"score": None}, "7:16: SYN212 score is null, but must be a number", "null"),
-    "distance list": ({"distance": []}, "8:19: SYN212 distance is an array, but must be a number", "[]"),
+    "distance list": ({"distance": []}, "8:19: SYN212 distance is an empty array, but must be a number", "[]"),
     "segmentation null": ({"segmentation": None}, "9:23: SYN212 malformed segmentation: null instead of an array", "null"),
     "a point too high": ({"segmentation": [[1]]}, "11:11: SYN212 malformed segmentation: 1 instead of a point", "1"),
     "numbers for polygons": ({"segmentation": [1]}, "10:9: SYN212 malformed segmentation: 1 instead of an array of points", "1"),

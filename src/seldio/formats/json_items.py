@@ -8,7 +8,6 @@ finding with its line and column, and the record is left out, unless it can be u
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -38,7 +37,7 @@ from seldio.schema.qa import (
     table_of_columns,
     wrong_rows,
 )
-from seldio.text import clipped, json_text, listed, plural
+from seldio.text import clipped, json_text, kind_of, listed, plural
 
 _SCALARS = (int, float)
 _ABSENT = object()
@@ -427,7 +426,7 @@ class _Reader:
     def row(self, record: JsonDocument) -> Row | None:
         """Return the row of a record; None after findings."""
         if not isinstance(record.value, dict):
-            self.report("SYN212", f"a record is {_kind(record.value)}, not an object", record, (), None)
+            self.report("SYN212", f"a record is {kind_of(record.value)}, not an object", record, (), None)
             return None
         for key in self.lacking(record.value):
             hint = f"a record has the keys {', '.join(self.format.required)}"
@@ -504,7 +503,7 @@ class _Reader:
             return
         must = "text" if flaw.at == ("audio",) and not self.format.closed else flaw.must
         value = value_at(record.value, pointer)
-        self.report("SYN212", f"{_path(pointer)} is {_kind(value)}, but must be {must}", record, pointer, None)
+        self.report("SYN212", f"{_path(pointer)} is {kind_of(value)}, but must be {must}", record, pointer, None)
 
     def report(self, code: str, message: str, record: JsonDocument, pointer: Pointer, hint: str | None) -> None:
         self.records.sink(record.finding(code, message, pointer, hint))
@@ -526,13 +525,6 @@ def _path(pointer: Pointer) -> str:
     """Write a pointer as ``answer_meta.time_span[0]``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in pointer)
     return clipped(text.removeprefix("."))
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, (dict, list)):
-        kind = "object" if isinstance(value, dict) else "array"
-        return f"an {kind}" if value else f"an empty {kind}"
-    return clipped(json.dumps(value, ensure_ascii=False), 40)
 
 
 # --- the formats that questions.toml describes: SO-Bench, MMAU, MMAR, ADQA, SpatialSoundQA, seldio's own -------------
