@@ -40,7 +40,9 @@ from seldio.schema.qa import (
 from seldio.text import clipped, json_text, kind_of, listed, plural
 
 _SCALARS = (int, float)
-_ABSENT = object()
+_ABSENT: Any = object()
+#: Fields whose values a record has in another form.
+_NESTED = ("audio", "answer_meta", "events")
 _META = frozenset(AnswerMeta.model_fields)
 #: Rows that are written at a time.
 _RUN = 1 << 13
@@ -124,7 +126,7 @@ class JsonItems(ItemFormat):
         try:
             table = table_of(rows, self.model)
         except (ValueError, OverflowError):  # the text of the record says what it is that nothing can hold
-            return layout.file([layout.record(self.record(row)) for row in rows]).encode()
+            return layout.file([layout.record(self.record(row.model_dump())) for row in rows]).encode()
         layout = layout if layout.joint or len(table) == 1 else self.layout  # one record may have no place for others
         layouts = [dataclasses.replace(layout, order=tuple(order)) for order in stored.get("orders", ())]
         layout_of_id = {id: layouts[number] for id, number in (stored.get("order_of") or {}).items()}
@@ -134,17 +136,18 @@ class JsonItems(ItemFormat):
         for start in range(0, len(table), _RUN):
             part = table.slice(start, _RUN)
             columns = opened({name: part[name].to_pylist() for name in names})
-            ids = columns.get("id") or [None] * len(part)
-            for id, record in zip(ids, self.records(columns, len(part)), strict=True):
+            for row in zip(*columns.values(), strict=True):
+                values = dict(zip(columns, row, strict=True))
+                record, id = self.record(values), values.get("id")
                 laid_out = layout_of_id.get(id, layout)
                 if self.instead and (keys := self.named_in(laid_out.order)):
                     record = {keys.get(key, key): value for key, value in record.items()}
                 if self.closed and laid_out.order and "audio" not in laid_out.order and record.get("audio") == []:
                     del record["audio"]
                 key = self.key_of("id", record) if laid_out.numbered or id in numbers else ""
-                values = proven([record[key].encode()]) if isinstance(record.get(key), str) else None
-                if values is not None and type(values[0]) in _SCALARS:
-                    record[key] = values[0]
+                read = proven([record[key].encode()]) if isinstance(record.get(key), str) else None
+                if read is not None and type(read[0]) in _SCALARS:
+                    record[key] = read[0]
                 texts.append(laid_out.record(record))
         return layout.file(texts).encode()
 
@@ -154,43 +157,25 @@ class JsonItems(ItemFormat):
         firsts = ((key, next((other for other in others if other in order), None)) for key, others in absent)
         return {key: other for key, other in firsts if other is not None}
 
-    def record(self, row: Row) -> dict[str, Any]:
-        """Return a row as a record of this format, keys in its order; what is unknown is left out."""
-        columns = {field: [value] for field, value in row.model_dump().items()}
-        return next(iter(self.records(columns, 1)))
-
-    def records(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
-        """Yield the records of *count* rows, of their values by field."""
-        absent: Sequence[Any] = (_ABSENT,) * count
-        extras = [{} if self.closed or extra is None else {**extra} for extra in columns.get("extra", (None,) * count)]
-        names = set[str]().union(*extras)
-        record: dict[str, Sequence[Any]] = {}
+    def record(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the record of a row, of its values by field, keys in its order; what is unknown is left out."""
+        extra = {} if self.closed else dict(values.get("extra") or {})
+        record: dict[str, Any] = {}
         for key, field in self.keys.items():
-            more = [extra.pop(key, _ABSENT) for extra in extras] if key in names else absent
-            if field == "extra" and not self.closed:
-                record[key] = more
-                continue
-            values = columns.get(field, (None,) * count)
-            if field in ("audio", "answer_meta", "events"):
-                values = [
-                    None if value is None else self.written(field, value, each)
-                    for value, each in zip(values, more, strict=True)
-                ]
-            if None in values and not (self.closed and key in self.required):
-                values = [
-                    _ABSENT if value is None and each is not None else value
-                    for value, each in zip(values, more, strict=True)
-                ]
-            record[key] = values
+            more = extra.pop(key, _ABSENT)
+            value = values.get(field) if key in self._fields else more
+            if field in _NESTED and value is not None:
+                value = self.written(field, value, more)
+            if value is None:
+                value = None if more is None or (self.closed and key in self.required) else _ABSENT
+            if value is not _ABSENT:
+                record[key] = value
         for field in self.besides:
-            hidden = (None, self.language) if field == "language" else (None,)
-            record[field] = [_ABSENT if value in hidden else value for value in columns.get(field, absent)]
-        record = {key: values for key, values in record.items() if any(value is not _ABSENT for value in values)}
-        rows = zip(*record.values(), strict=True) if record else ((),) * count
-        for extra, row in zip(extras, rows, strict=True):
-            filled = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
-            filled = filled | extra if extra else filled
-            yield filled if self.pack is None else self.pack(filled)
+            value = values.get(field)
+            if value is not None and not (field == "language" and value == self.language):
+                record[field] = value
+        record |= extra
+        return record if self.pack is None else self.pack(record)
 
     def doubtful(self, table: pa.Table) -> Ints:
         """See :meth:`ItemFormat.doubtful`: further keys named like others, nested deep or with long numbers."""
