@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from itertools import chain
@@ -151,11 +151,10 @@ class JsonItems(ItemFormat):
                 texts.append(laid_out.record(record))
         return layout.file(texts).encode()
 
-    def named_in(self, order: Sequence[str]) -> dict[str, str]:
+    def named_in(self, order: Collection[str]) -> dict[str, str]:
         """Return, by key, the one that records with keys in this order have in its place."""
-        absent = ((key, others) for key, others in self.instead.items() if key not in order)
-        firsts = ((key, next((other for other in others if other in order), None)) for key, others in absent)
-        return {key: other for key, other in firsts if other is not None}
+        there = {key: [other for other in others if other in order] for key, others in self.instead.items()}
+        return {key: others[0] for key, others in there.items() if others and key not in order}
 
     def record(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the record of a row, of its values by field, keys in its order; what is unknown is left out."""
@@ -217,15 +216,13 @@ class JsonItems(ItemFormat):
         """Return the values of records with the same flat keys, by field, unchecked: the inverse of :meth:`records`."""
         given: dict[str, Sequence[Any]]
         given = dict(zip(records[0], zip(*map(dict.values, records), strict=True), strict=True))
-        fields = dict(self._fields)
-        for key, others in self.instead.items() if not self._fields.keys() <= given.keys() else ():
-            other = next((name for name in others if name in given), None) if key not in given else None
-            fields |= {} if other is None else {other: self.keys[key]}
+        fields = {**self._fields, **{other: self.keys[key] for key, other in self.named_in(given).items()}}
         columns: dict[str, list[Any]] = {field: [*given[key]] for key, field in fields.items() if key in given}
         if self.closed:
             columns |= {key: [*values] for key, values in given.items() if key not in fields}
-            audio = columns.get("audio", [])
-            return columns | ({"audio": [[each] if isinstance(each, str) else each for each in audio]} if audio else {})
+            if "audio" in columns:
+                columns["audio"] = [[each] if isinstance(each, str) else each for each in columns["audio"]]
+            return columns
         further = {}
         for key, values in given.items():
             if key in self.besides:
@@ -361,7 +358,7 @@ class _Reader:
             if flat is not None:
                 alike.setdefault(((*record,), (*flat,)), []).append(number)
         for (keys, _), places in alike.items():
-            if any(self.lacking(keys)):
+            if self.lacking(keys):
                 continue
             columns = format.fields([flats[number] for number in places])
             ids = columns.get("id", [])
@@ -403,10 +400,8 @@ class _Reader:
         for key, without in self.absent.items():
             without += numbers if key not in keys else ()
 
-    def lacking(self, keys: Collection[str]) -> Iterator[str]:
-        for key in self.format.required:
-            if key not in keys and {*keys}.isdisjoint(self.format.instead.get(key, ())):
-                yield key
+    def lacking(self, keys: Collection[str]) -> list[str]:
+        return [key for key in self.format.required if key not in {*keys, *self.format.named_in(keys)}]
 
     def row(self, record: JsonDocument) -> Row | None:
         """Return the row of a record; None after findings."""
