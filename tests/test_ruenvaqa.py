@@ -158,11 +158,6 @@ def instructions_checked(reading: ItemReading) -> list[Finding]:
     return [*findings((homoglyph_letter, *INSTRUCTION_RULES), table)]
 
 
-@pytest.mark.parametrize("name", ["BPS", "MathLogicQA", "RWSD"])
-def test_real_submissions_come_back(shared: Path, name: str) -> None:
-    same((shared / f"data/ruenvaqa/mera-submission-bad/{name}.json").read_bytes(), SUBMISSION)
-
-
 SUBMISSIONS = [
     (b"{}", "PRD111"),
     (b'{"data": {"test_": []}}', "PRD111"),
@@ -199,15 +194,6 @@ def test_letters(text: str, code: str | None) -> None:
     found = [*check_answers(reading, gold)]
     assert [finding.code for finding in found] == [code] * (code is not None)
     assert all((finding.line, finding.column) == (5, 28) for finding in found)
-
-
-def test_ids_against_the_questions() -> None:
-    gold = [Item.model_validate({"id": str(n)}) for n in (1, 2, 3)]
-    reading, _ = read(answers((1, "A"), (9, "A"), (3, 5)), SUBMISSION)
-    assert reading is not None
-    found = list(check_answers(reading, gold))
-    assert [(finding.code, finding.line) for finding in found] == [("PRD131", None), ("PRD132", 13)]
-    assert "question 2" in found[0].message
 
 
 def test_ids_in_quotes_are_no_numbers() -> None:
@@ -280,19 +266,9 @@ def test_any_bytes(data: bytes) -> None:
     harmless(packed(record())[: len(data)] + data)
 
 
-@pytest.mark.parametrize(
-    ("members", "codes"),
-    [
-        (None, ["PRD121"]),
-        ({"ruEnvAQA.json": b"{"}, ["PRD121"]),
-        ({"ruEnvAQA.jso": b"{}"}, ["PRD124"]),
-        ({"ruenvaqa.json": b"{}"}, ["PRD124"]),
-        ({"deep/ruEnvAQA.json": b'{"data": {"test": []}}'}, []),
-    ],
-    ids=str,
-)
-def test_packages(members: dict[str, bytes] | None, codes: list[str]) -> None:
-    assert codes == [finding.code for finding in findings(ARCHIVE_RULES, MeraPackage("s.zip", members))]
+@pytest.mark.parametrize("members", [None, {"ruEnvAQA.json": b"{"}], ids=str)
+def test_what_the_server_cannot_open(members: dict[str, bytes] | None) -> None:
+    assert ["PRD121"] == [finding.code for finding in findings(ARCHIVE_RULES, MeraPackage("s.zip", members))]
 
 
 def harmless(data: bytes) -> None:
