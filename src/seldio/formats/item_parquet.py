@@ -35,7 +35,6 @@ from seldio.schema.qa import (
     Item,
     Prediction,
     Rows,
-    flaws,
     opened,
     row_of,
     table_of,
@@ -172,9 +171,9 @@ class ItemParquet(ItemFormat):
             faults = ["extra must be a JSON object, as text"]
         else:
             row = row_of(self.model, values)
-            if row is not None:
+            if not isinstance(row, list):
                 return row
-            faults = [f"{'.'.join(map(str, flaw.at))} must be {flaw.must}" for flaw in flaws(self.model, values)]
+            faults = [f"{'.'.join(map(str, flaw.at))} must be {flaw.must}" for flaw in row]
         for message in faults:
             sink(reader_rule("SYN212").at(path, clipped(message, 200), None, number + 1, 1, end_column=1))
         return None

@@ -30,7 +30,6 @@ from seldio.schema.qa import (
     AnswerMeta,
     Flaw,
     Rows,
-    flaws,
     opened,
     row_of,
     table_of,
@@ -422,10 +421,11 @@ class _Reader:
             message = f"{self.id_key} is the number {clipped(text, 30)}, but must be text"
             self.report("SYN212", message, record, pointer, hint)
         row = row_of(self.format.model, values)
-        if row is None:
-            for flaw in flaws(self.format.model, values):
-                self.report_flaw(flaw, record)
-        return row
+        if not isinstance(row, list):
+            return row
+        for flaw in row:
+            self.report_flaw(flaw, record)
+        return None
 
     def origin(self, table: pa.Table) -> dict[str, object]:
         """Return what the writer wants back: the layout, and what records have otherwise than the first one."""

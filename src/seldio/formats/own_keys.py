@@ -28,7 +28,7 @@ from seldio.formats.json_records import CONTAINERS, Records
 from seldio.formats.json_text import Pointer
 from seldio.formats.parquet import guarded
 from seldio.reader_rules import reader_rule
-from seldio.schema.qa import Item, flaws, row_of
+from seldio.schema.qa import Item, row_of
 from seldio.text import clipped, listed, plural, printable
 
 PREFIX = "fields:"
@@ -119,10 +119,12 @@ class OwnKeys(ItemFormat):
         first = self._first_option(records.values)
         for number, record in enumerate(records.values):
             values = self._fields(record, number, first)
-            if (row := row_of(self.model, values)) is not None:
+            row = row_of(self.model, values)
+            if not isinstance(row, list):
                 rows.append(row)
                 numbers.append(number)
-            for flaw in flaws(self.model, values) if row is None else ():
+                continue
+            for flaw in row:
                 key = self.keys.get(str(flaw.at[0]), "")
                 place = records.place(number, _pointer(record, key))
                 message = f"{printable(key or str(flaw.at[0]))} must be {flaw.must}"

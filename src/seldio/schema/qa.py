@@ -297,21 +297,13 @@ class Flaw(NamedTuple):
     must: str  # what the value must be, to end a sentence with: ``a number``
 
 
-def flaws(model: type[BaseModel], values: Mapping[str, Any]) -> Iterator[Flaw]:
-    """Yield all that is wrong with the *values* of a row; nothing where they make one."""
-    try:
-        model.model_validate(values)
-    except ValidationError as error:
-        for detail in error.errors(include_url=False, include_input=False):
-            yield Flaw(detail["loc"], _KINDS.get(detail["type"], "wrong"), must(detail))
-
-
-def row_of(model: type[Model], values: Mapping[str, Any]) -> Model | None:
-    """Return the row that *values* make; None where something is wrong with them."""
+def row_of(model: type[Model], values: Mapping[str, Any]) -> Model | list[Flaw]:
+    """Return the row that *values* make, or all that is wrong with them."""
     try:
         return model.model_validate(values)
-    except ValidationError:
-        return None
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)
+        return [Flaw(detail["loc"], _KINDS.get(detail["type"], "wrong"), must(detail)) for detail in details]
 
 
 _KINDS = {"missing": "missing", "extra_forbidden": "unknown"}
