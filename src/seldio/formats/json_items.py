@@ -41,7 +41,7 @@ from seldio.text import clipped, json_text, kind_of, listed, plural
 _SCALARS = (int, float)
 _ABSENT: Any = object()
 #: Fields whose values a record has in another form.
-_NESTED = ("audio", "answer_meta", "events")
+_NESTED = frozenset({"audio", "answer_meta", "events"})
 _META = frozenset(AnswerMeta.model_fields)
 #: Rows that are written at a time.
 _RUN = 1 << 13
@@ -162,11 +162,11 @@ class JsonItems(ItemFormat):
         for key, field in self.keys.items():
             more = extra.pop(key, _ABSENT)
             value = values.get(field) if key in self._fields else more
+            if value is _ABSENT:
+                continue
             if field in _NESTED and value is not None:
                 value = self.written(field, value, more)
-            if value is None:
-                value = None if more is None or (self.closed and key in self.required) else _ABSENT
-            if value is not _ABSENT:
+            if value is not None or more is None or (self.closed and key in self.required):
                 record[key] = value
         for field in self.besides:
             value = values.get(field)
