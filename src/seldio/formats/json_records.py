@@ -59,10 +59,9 @@ class Layout:
         whole = record
         if self.order and (*record,) != self.order:
             whole = {**{key: record[key] for key in self.order if key in record}, **record}
-        if self.indent is None and not self.ascii:
-            return self.lead + dumps(whole, separators=self.separators)
-        dumps(whole)  # says what JSON cannot hold
-        text = json.dumps(whole, indent=self.indent, separators=self.separators, ensure_ascii=self.ascii)
+        text = dumps(whole, separators=self.separators, indent=self.indent)
+        if self.ascii:
+            text = json.dumps(whole, indent=self.indent, separators=self.separators)
         base = self.lead.rpartition("\n")[2]
         return self.lead + text.replace("\n", self.eol + base)
 

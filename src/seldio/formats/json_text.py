@@ -492,10 +492,10 @@ def shorter(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
-def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
+def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": "), indent: str | None = None) -> str:
     """Write JSON without needless escapes; raise InvalidData for NaN, infinity or half of a surrogate pair."""
     try:
-        text = _encode(separators)(value)
+        text = _encode(separators, indent)(value)
         text.encode()
     except ValueError as error:
         code, what = "SYN203", str(error)
@@ -506,5 +506,5 @@ def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
 
 
 @cache
-def _encode(separators: tuple[str, str]) -> Callable[[Any], str]:
-    return json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=separators).encode
+def _encode(separators: tuple[str, str], indent: str | None) -> Callable[[Any], str]:
+    return json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=separators, indent=indent).encode

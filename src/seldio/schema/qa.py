@@ -201,9 +201,6 @@ class Rows(Sequence[Item | Prediction]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        return repr(list(self))
-
 
 def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | Prediction]:
     columns = opened({name: table[name].to_pylist() for name in table.column_names})
