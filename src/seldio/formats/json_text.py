@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -395,16 +395,19 @@ class JsonReader:
 
     def documents(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[JsonDocument]:
         """Yield the documents of *lines* with their numbers and line ends; blank ones in a row are one finding."""
-        for (blank, _), run in groupby(enumerate(lines), key=_blank_run):
-            if blank:
-                line, count = next(run)[1][0], 1 + sum(1 for _ in run)
+        first = count = 0  # of the blank lines that follow each other
+        for line, raw in chain(lines, [(0, b"")]):
+            is_blank = not raw.strip()
+            if count and not (is_blank and line == first + count):
                 hint = "remove blank lines: every line of JSON Lines holds a record"
-                self.report("SYN110", plural(count, "blank line"), hint, line=line)
+                self.report("SYN110", plural(count, "blank line"), hint, line=first)
+                count = 0
+            if is_blank:
+                first, count = (first if count else line), count + 1
                 continue
-            for _, (line, raw) in run:
-                document = self.read(raw.removesuffix(b"\n"), line, cut=raw[-1:] != b"\n")
-                if document is not None and not self.array(document):
-                    yield document
+            document = self.read(raw.removesuffix(b"\n"), line, cut=raw[-1:] != b"\n")
+            if document is not None and not self.array(document):
+                yield document
 
     def report(self, code: str, message: str, hint: str, value: str | None = None, line: int = 1) -> None:
         """Report what has a line but no text to show."""
@@ -466,12 +469,6 @@ class JsonReader:
         message = f"a JSON {what} that spans several lines instead of one record per line"
         self.sink(source.finding(JsonProblem(begin, len(first), message, _NOT_LINES, code)))
         return True
-
-
-def _blank_run(item: tuple[int, tuple[int, bytes]]) -> tuple[bool, int]:
-    ordinal, (line, raw) = item
-    blank = not raw.strip()
-    return blank, line - ordinal if blank else 0
 
 
 _NOT_LINES = "this is JSON, not JSONL: write one object per line, or name the file .json"
