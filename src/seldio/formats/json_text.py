@@ -11,7 +11,6 @@ import io
 import json
 import math
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -320,7 +319,7 @@ class JsonDocument:
         self.value = value
         self.source = source
         self._pointer: Pointer = ()
-        self._members: dict[int, tuple[dict[str, int] | range, array[int]]] = {}
+        self._members: dict[int, dict[str | int, tuple[int, int]]] = {}
 
     def part(self, value: Any, pointer: Pointer) -> JsonDocument:
         """Return the document of the *value* at *pointer* inside of this one."""
@@ -335,11 +334,9 @@ class JsonDocument:
         for step in (*self._pointer, *pointer):
             if start not in self._members:  # each container is scanned once
                 self._members[start] = _members(text, start)
-            names, offsets = self._members[start]
-            if isinstance(names, dict) != isinstance(step, str) or step not in names:
+            if step not in self._members[start]:
                 break
-            place = 2 * names[step]  # type: ignore[index]
-            start, end = offsets[place : place + 2]
+            start, end = self._members[start][step]
         return start, end
 
     def locate(self, pointer: Pointer = ()) -> Place:
@@ -353,21 +350,20 @@ class JsonDocument:
         return self.source.finding(JsonProblem(*self.extent(pointer), message, hint, code), severity)
 
 
-def _members(text: str, opening: int) -> tuple[dict[str, int] | range, array[int]]:
-    """Return the ordinal of each key or index, and where its value begins and ends."""
-    names: dict[str, int] = {}
-    offsets = array("Q")
+def _members(text: str, opening: int) -> dict[str | int, tuple[int, int]]:
+    """Return where the value of each key or index begins and ends."""
+    places: dict[str | int, tuple[int, int]] = {}
     pos = skip(text, opening + 1) if text[opening] in "[{" else len(text)
     while pos < len(text) and text[pos] not in "]}":
+        name: str | int = len(places)
         if text[opening] == "{":
             name, pos = LENIENT.raw_decode(text, pos)
-            names[name] = len(offsets) // 2
             pos = skip(text, skip(text, pos) + 1)
         _, end = LENIENT.raw_decode(text, pos)
-        offsets.extend((pos, end))
+        places[name] = pos, end
         pos = skip(text, end)
         pos = skip(text, pos + 1) if text[pos] == "," else pos
-    return (names if text[opening] == "{" else range(len(offsets) // 2)), offsets
+    return places
 
 
 def parse(data: bytes, path: str, sink: Sink) -> JsonDocument | None:
