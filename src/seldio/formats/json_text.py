@@ -250,8 +250,8 @@ def _explained(
     if not character and not brackets:
         return JsonProblem(0, 0, "the file is empty", "an empty list is written []")
     if not character:
-        opening, end = brackets[-1], source.at(len(text.rstrip()))
-        message = f"the {text[opening]} is never closed: the text ends at {end}, where {wanted} is expected"
+        opening, place = brackets[-1], source.at(len(text.rstrip()))
+        message = f"the {text[opening]} is never closed: the text ends at {place}, where {wanted} is expected"
         return JsonProblem(opening, opening + 1, message, _MAYBE_CUT, cut=True)
     if character == "," and reason.startswith("Illegal trailing"):  # as the scanner of Python 3.13 tells it
         start = skip(text, start + 1)
