@@ -128,9 +128,7 @@ class MeraFormat(ItemFormat):
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`; ``left_out`` of the origin has the ids of records with faults."""
         line, _, remaining = data.removeprefix(_BOM).lstrip().partition(b"\n")
-        in_lines = (
-            self.holds == "items" and line.startswith(b"{") and line.rstrip().endswith(b"}") and line[1:2] != b"}"
-        )
+        in_lines = self.holds == "items" and line.startswith(b"{") and line.rstrip().endswith(b"}")
         if in_lines and (remaining.strip() or not _ONE_LINE_CONTAINER.match(line)):
             documents = [*parse_lines(data, path, sink)]
             layout, first = frame_of_lines(data.removeprefix(_BOM))
@@ -301,15 +299,13 @@ def _question_faults(value: Any) -> Iterator[_Fault]:
         for key in keys:
             if not isinstance(path := _path(inputs[key]), str) or not path:
                 yield _Fault("QAI212", f"{key} is not a path", ("inputs", key))
-        texts = [inputs.get(key) for key in _OPTIONS]
-        while texts and texts[-1] is None:
-            texts.pop()
-        for key, text in zip(_OPTIONS, texts, strict=False):
-            if text is None:
+        last = max((place for place, key in enumerate(_OPTIONS) if inputs.get(key) is not None), default=-1)
+        for key in _OPTIONS[: last + 1]:
+            if inputs.get(key) is None:
                 yield _Fault("QAI212", f"{key} is missing, but a later option is present", ("inputs", key))
                 break
-            if not isinstance(text, str):
-                yield _Fault("QAI212", f"{key} is {kind_of(text)}, not text", ("inputs", key))
+            if not isinstance(inputs[key], str):
+                yield _Fault("QAI212", f"{key} is {kind_of(inputs[key])}, not text", ("inputs", key))
     if isinstance(meta := value.get("meta"), dict):
         if _id_text(meta.get("id")) is None:
             code, message = ("QAI212", "id is not a number") if "id" in meta else ("QAI211", "id is missing")
