@@ -11,6 +11,7 @@ import dataclasses
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.resources import files
 from itertools import chain
@@ -372,8 +373,10 @@ class _Reader:
                 right = [place for place in range(len(places)) if place not in wrong]
                 columns = {field: [values[place] for place in right] for field, values in columns.items()}
                 ids, places = [ids[place] for place in right if ids], [places[place] for place in right]
-            if places:
-                tables.append(_table(format, columns, len(places)))
+            if not places:
+                continue
+            with suppress(pa.ArrowException, OverflowError):  # of whole numbers that Arrow does not take for floats
+                tables.append(table_of_columns(columns, len(places), format.schema))
                 numbers += places
                 self.count(keys, ids, [run.first + number for number in places])
         others, rows = sorted({*range(len(run.values))}.difference(numbers)), []
@@ -487,14 +490,6 @@ class _Reader:
 
     def report(self, code: str, message: str, record: JsonDocument, pointer: Pointer, hint: str | None) -> None:
         self.records.sink(record.finding(code, message, pointer, hint))
-
-
-def _table(format: JsonItems, columns: Mapping[str, list[Any]], count: int) -> pa.Table:
-    try:
-        return table_of_columns(columns, count, format.schema)
-    except (pa.ArrowException, OverflowError):  # a whole number that Arrow does not take for a float
-        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-        return table_of([format.model.model_validate(row) for row in rows], format.model)
 
 
 def _in(numbers: Sequence[int]) -> str:
