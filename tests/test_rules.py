@@ -48,7 +48,8 @@ ELSEWHERE = {
     "QAI3": "test_item_audio.py",
     "PRD11": "test_ruenvaqa.py",
 }
-ELSEWHERE |= {"PRD12": "test_ruenvaqa.py", "PRD13": "test_ruenvaqa.py", "PRD2": "test_predictions.py"}
+ELSEWHERE |= dict.fromkeys(("PRD124", "PRD132", "PRD2"), "test_predictions.py")
+ELSEWHERE |= dict.fromkeys(("PRD12", "PRD13"), "test_ruenvaqa.py")
 
 
 def test_records_repeat_the_first_line_of_the_page() -> None:
