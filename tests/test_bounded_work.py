@@ -168,12 +168,10 @@ def test_a_document_type_is_refused(tmp_path: Path, declaration: str) -> None:
     assert "document type" in seldio.validate(place).findings[0].message
 
 
-def test_many_repeated_keys_are_told_with_an_end(tmp_path: Path) -> None:
+def test_many_repeated_keys_are_one_finding(tmp_path: Path) -> None:
     place = tmp_path / "q.jsonl"
-    place.write_bytes(b'{"question": "a", "answer": "b"' + b', "k": 1' * 100_000 + b"}\n")
-    repeated = [finding for finding in seldio.validate(place).findings if finding.code == "SYN202"]
-    assert len(repeated) == 100
-    assert "the rest of the text is not read" in repeated[-1].message
+    place.write_bytes(b'{"question": "a", "answer": "b"' + b', "k": 1' * 10_000 + b"}\n")
+    assert [("SYN202", 9_999)] == [(finding.code, finding.count) for finding in seldio.validate(place).findings]
 
 
 def test_columns_without_end(tmp_path: Path) -> None:

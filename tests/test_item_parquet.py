@@ -63,7 +63,7 @@ def convert(source: Path, out: Path, to: str, *allow_loss: str) -> Path:
 
 REAL = ["so-bench/qa.jsonl", "so-bench/predictions.jsonl", "so-bench/so_dataset_sample.partial.json", "jasco/v0.csv",
         "jasco/predictions-example.csv", "ruenvaqa/records.jsonl",
-        "ruenvaqa/mera-submission-bad/BPS.json"]  # fmt: skip
+        "ruenvaqa/mera-submission-bad/BPS.json", "mmau/mmau-test-mini.json"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -36,8 +36,8 @@ FLOOR = {place: number for number, floor in enumerate(FLOORS) for place in floor
 
 #: Where each library may be imported; everything else has to go through these files.
 HOMES: dict[str, tuple[str, ...]] = {
-    "pydantic": ("schema/", "schemas.py"),
-    "pydantic_core": ("formats/json_text.py",),  # its JSON, which makes no models
+    "pydantic": ("schema/", "schemas.py", "formats/item_parquet.py"),
+    "pydantic_core": ("formats/json_text.py", "schema/qa.py"),  # its JSON, which makes no models
     "rich": ("reports/",),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),

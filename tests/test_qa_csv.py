@@ -32,9 +32,6 @@ AWKWARD = (
 )  # fmt: skip
 
 
-PREDICTIONS = ",".join(JASCO_PREDICTIONS.columns)
-
-
 def read(format: object, text: str | bytes) -> tuple[ItemReading | None, list[Finding]]:
     found: list[Finding] = []
     data = text.encode() if isinstance(text, str) else text
@@ -82,23 +79,17 @@ def test_the_place_of_a_keyword() -> None:
     assert [(2, 15, 20), (2, 22, 33), (2, 14, 33), (3, 13, 16)] == [(at.line, at.column, at.end_column) for at in found]
 
 
-def test_a_judged_file_keeps_the_judge(jasco: Path) -> None:
-    reading = clean(JASCO_PREDICTIONS, (jasco / "predictions-example.csv").read_bytes())
-    judged = [
-        row.model_copy(update={"extra": {**(row.extra or {}), "llama3_extract": "Rating: 2\n\nOrientation: Both"}})
-        for row in reading.rows
-    ]
-    data = JASCO_PREDICTIONS.write(judged, reading.origin)
-    assert data.startswith((PREDICTIONS + ",llama3_extract\n").encode())
-    again = clean(JASCO_PREDICTIONS, data)
-    assert judged == again.rows
-    assert data == JASCO_PREDICTIONS.write(again.rows, again.origin)
-    assert 2 + 3 * 639 == again.locate(639, "llama3_extract", None).line
-
-
 def prediction(id: str = "1", **fields: object) -> Prediction:
     extra = {name: "" for name in JASCO_PREDICTIONS.columns if name not in JASCO_PREDICTIONS.fields.values()}
     return Prediction.model_validate({"id": id, "prompt": "", "extra": extra, **fields})
+
+
+def test_a_column_that_is_new_goes_behind_the_others() -> None:
+    reading = clean(JASCO_PREDICTIONS, JASCO_PREDICTIONS.write([prediction()]))
+    judged = [row.model_copy(update={"extra": {**(row.extra or {}), "judge": "both"}}) for row in reading.rows]
+    data = JASCO_PREDICTIONS.write(judged, reading.origin)
+    assert data.decode().splitlines()[0] == ",".join((*JASCO_PREDICTIONS.columns, "judge"))
+    assert judged == clean(JASCO_PREDICTIONS, data).rows
 
 
 def test_naughty_strings_are_unharmed(shared: Path) -> None:

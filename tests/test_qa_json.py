@@ -76,26 +76,6 @@ def line(record: Any) -> bytes:
     return json.dumps(record, ensure_ascii=False).encode() + b"\n"
 
 
-REAL = [
-    (SO_BENCH, "so-bench/qa.jsonl", 1),
-    (SO_PREDICTIONS, "so-bench/predictions.jsonl", 1),
-    (SO_DATASET, "so-bench/so_dataset_sample.partial.json", 1),
-    (MMAU, "mmau/mmau-test-mini.json", 1000),
-]
-
-
-@pytest.mark.parametrize(("format", "name", "count"), REAL, ids=lambda value: getattr(value, "name", None))
-def test_real_files_come_back(shared: Path, format: JsonItems, name: str, count: int) -> None:
-    data = (shared / "data" / name).read_bytes()
-    reading, found = look(format, data, name)
-    assert (len(reading.rows), found) == (count, [])
-    assert told(format.write(reading.rows, reading.origin)) == told(data)
-    assert told(format.write(reading.rows, json.loads(json.dumps(reading.origin)))) == told(data)
-    assert rows(format, format.write(reading.rows), name) == reading.rows
-    assert max(ALL, key=lambda each: each.likes(data, "-")) is format
-    assert sum(each.likes(data, name) > 0 for each in ALL) == 1
-
-
 LAYOUTS = {
     "lines": line(QA) + line(QA | {"qa_id": "q2"}),
     "crlf": (line(QA) + line(QA | {"qa_id": "q2"})).replace(b"\n", b"\r\n"),
@@ -324,6 +304,7 @@ def test_examples(format: JsonItems) -> None:
             data = path.read_bytes()
             assert [row.model_dump(exclude_none=True) for row in rows(format, data, path.name)] == expected
             assert told(back(format, data, path.name)) == told(data)
+            assert rows(format, format.write(rows(format, data, path.name)), path.name) == rows(format, data, path.name)
             assert max([*ALL, *HARNESSES], key=lambda other: other.likes(data, path.name)) is format
 
 

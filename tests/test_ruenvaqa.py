@@ -158,11 +158,6 @@ def instructions_checked(reading: ItemReading) -> list[Finding]:
     return [*findings((homoglyph_letter, *INSTRUCTION_RULES), table)]
 
 
-@pytest.mark.parametrize("name", ["BPS", "MathLogicQA", "RWSD"])
-def test_real_submissions_come_back(shared: Path, name: str) -> None:
-    same((shared / f"data/ruenvaqa/mera-submission-bad/{name}.json").read_bytes(), SUBMISSION)
-
-
 SUBMISSIONS = [
     (b"{}", "PRD111"),
     (b'{"data": {"test_": []}}', "PRD111"),
@@ -271,18 +266,9 @@ def test_any_bytes(data: bytes) -> None:
     harmless(packed(record())[: len(data)] + data)
 
 
-@pytest.mark.parametrize(
-    ("members", "codes"),
-    [
-        (None, ["PRD121"]),
-        ({"ruEnvAQA.json": b"{"}, ["PRD121"]),
-        ({"ruEnvAQA.jso": b"{}"}, ["PRD124"]),
-        ({"deep/ruEnvAQA.json": b'{"data": {"test": []}}'}, []),
-    ],
-    ids=str,
-)
-def test_packages(members: dict[str, bytes] | None, codes: list[str]) -> None:
-    assert codes == [finding.code for finding in findings(ARCHIVE_RULES, MeraPackage("s.zip", members))]
+@pytest.mark.parametrize("members", [None, {"ruEnvAQA.json": b"{"}], ids=str)
+def test_what_the_server_cannot_open(members: dict[str, bytes] | None) -> None:
+    assert ["PRD121"] == [finding.code for finding in findings(ARCHIVE_RULES, MeraPackage("s.zip", members))]
 
 
 def harmless(data: bytes) -> None:

@@ -48,8 +48,8 @@ ELSEWHERE = {
     "QAI3": "test_item_audio.py",
     "PRD11": "test_ruenvaqa.py",
 }
-ELSEWHERE |= dict.fromkeys(("PRD131", "PRD132", "PRD2"), "test_predictions.py")
-ELSEWHERE |= {"PRD12": "test_ruenvaqa.py", "PRD13": "test_ruenvaqa.py"}
+ELSEWHERE |= dict.fromkeys(("PRD124", "PRD131", "PRD132", "PRD2"), "test_predictions.py")
+ELSEWHERE |= dict.fromkeys(("PRD12", "PRD13"), "test_ruenvaqa.py")
 
 
 def test_records_repeat_the_first_line_of_the_page() -> None:

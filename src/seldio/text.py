@@ -93,6 +93,14 @@ def _toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def kind_of(value: Any) -> str:
+    """Return what *value*, which stands where another one is expected, is in JSON: ``an empty array``, ``12``."""
+    if isinstance(value, dict | list):
+        kind = "object" if isinstance(value, dict) else "array"
+        return f"an {kind}" if value else f"an empty {kind}"
+    return clipped(json.dumps(value, ensure_ascii=False), 40)
+
+
 def json_text(value: Any, **options: Any) -> str:
     r"""Return *value* as JSON that any parser reads, and no terminal or CI system obeys.
 

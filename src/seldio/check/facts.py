@@ -125,7 +125,7 @@ def evidence_of(reading: ItemReading) -> str:
     from seldio.schema.qa import Rows
 
     if isinstance(format, JsonItems) and reading.rows:
-        keys = format.record(Rows(reading.table.slice(0, 1), format.model)[0])
+        keys = format.record(Rows(reading.table.slice(0, 1), format.model)[0].model_dump())
         marks = dict.fromkeys(key for mark in (*format.marks, *format.sure) for key in mark.split("|"))
         return f"its first record has {', '.join(key for key in marks if key in keys)}"
     columns, header = getattr(format, "columns", None), reading.origin.get("header")

@@ -249,18 +249,15 @@ def with_answers_in_form(
 def _changed(reading: ItemReading, data: bytes) -> bytes | None:
     """Return *data*, the file of *reading*, with answers in form; None where that cannot be, or changes more."""
     right = {row: meant[0] for row, meant in misformed(ItemTable.of(reading)) if len(meant) == 1}
-    table, write = reading.table, partial(_written, reading)
-    if not right or write(table) != data:
+    format, table = reading.format, reading.table
+    if not right or format.write(reading.rows, reading.origin) != data:
         return None
     place = table.schema.names.index("answer")
     answers = [right.get(row, answer) for row, answer in enumerate(table.column(place).to_pylist())]
-    after = write(table.set_column(place, table.schema.field(place), [answers]))
-    again = reading.format.read(after, reading.path, lambda _: None)
+    changed = Rows(table.set_column(place, table.schema.field(place), [answers]), format.model)
+    after = format.write(changed, reading.origin)
+    again = format.read(after, reading.path, lambda _: None)
     return after if again is not None and _is_alike(again.table, table) else None
-
-
-def _written(reading: ItemReading, table: pa.Table) -> bytes:
-    return reading.format.write(Rows(table, reading.format.model), reading.origin)
 
 
 def _is_alike(table: pa.Table, other: pa.Table) -> bool:
@@ -268,10 +265,6 @@ def _is_alike(table: pa.Table, other: pa.Table) -> bool:
     names = [name for name in table.schema.names if name not in ("answer", "extra")]
     if len(table) != len(other) or not table.select(names).equals(other.select(names)):
         return False
-    extras = table.column("extra"), other.column("extra")
-    if extras[0].equals(extras[1]):
-        return True
-    ours, theirs = (
-        [json.loads(extra or "{}") | {AS_WRITTEN: None} for extra in column.to_pylist()] for column in extras
-    )
+    extras = (each.column("extra").to_pylist() for each in (table, other))
+    ours, theirs = ([json.loads(text or "{}") | {AS_WRITTEN: None} for text in texts] for texts in extras)
     return ours == theirs

@@ -111,11 +111,14 @@ def task_module(target: str) -> ModuleType:
 
 def encoded(items: Iterable[Item], target: JsonItems) -> list[bytes]:
     """Return the texts of *items* as records of *target*, without what stands between records."""
-    rows = [vars(item) for item in items]
-    columns: dict[str, list[Any]] = {field: [row[field] for row in rows] for field in Item.model_fields}
-    columns["answer_meta"] = [None if meta is None else vars(meta) for meta in columns["answer_meta"]]
-    columns["events"] = [None if events is None else [*map(vars, events)] for events in columns["events"]]
-    return [target.layout.record(record).encode() for record in target.records(columns, len(rows))]
+    texts = []
+    for item in items:
+        values = vars(item) | {
+            "answer_meta": None if item.answer_meta is None else vars(item.answer_meta),
+            "events": None if item.events is None else [*map(vars, item.events)],
+        }
+        texts.append(target.layout.record(target.record(values)).encode())
+    return texts
 
 
 def _cut(

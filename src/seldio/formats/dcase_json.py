@@ -31,7 +31,7 @@ from seldio.findings import Sink
 from seldio.formats.base import FileRows, LabelFormat, LabelReading, Place, TextFile, assembled, newline_of
 from seldio.schema.arrays import pc
 from seldio.schema.events import COLUMNS, ClipFile
-from seldio.text import clipped
+from seldio.text import kind_of
 
 if TYPE_CHECKING:
     from seldio.formats.json_text import JsonDocument
@@ -51,6 +51,8 @@ _USEFUL = {
     "instance_id": "the official training code stops without it; the scorer ignores it",
     "distance": "the official scorer reads a missing distance as 0, a relative error of 100%",
 }
+#: What stands inside each other in a segmentation.
+_LEVELS = ("an array", "an array of points", "a point")
 _POINTS = "a segmentation is [[[x, y, energy], ...], ...] on a 360 x 180 image"
 
 #: The size of the panorama that points are on: the largest x and y.
@@ -155,15 +157,14 @@ class JsonPart(FileRows):
         listed = value.get("annotations") if isinstance(value, dict) else None
         if document is None or not isinstance(listed, list):
             pointer: Pointer = ()
-            if not isinstance(value, dict):
-                message = f"the file holds {_kind(value)}, not an object"
-            elif "annotations" not in value:
-                message = "the key annotations is missing"
-            else:
-                message, pointer = f"annotations is {_kind(listed)}, not an array", ("annotations",)
-            hint = 'a file of this format is {"annotations": [...]}'
+            message = f"the file holds {kind_of(value)}, not an object"
+            if isinstance(value, dict):
+                pointer = ("annotations",) if "annotations" in value else ()
+                message = (
+                    f"annotations is {kind_of(listed)}, not an array" if pointer else "the key annotations is missing"
+                )
             if document is not None:
-                sink(document.finding("SYN213", message, pointer, hint=hint))
+                sink(document.finding("SYN213", message, pointer, 'a file of this format is {"annotations": [...]}'))
             self.readable = False
             return _columns([])
         segmentations = [row.get("segmentation", []) if isinstance(row, dict) else [] for row in listed]
@@ -212,15 +213,9 @@ def _usable(document: JsonDocument, listed: list[Any], plain: bool, sink: Sink) 
     return good
 
 
-def _kind(value: Any) -> str:
-    if isinstance(value, (dict, list)):
-        return "an object" if isinstance(value, dict) else "an array"
-    return clipped(json.dumps(value, ensure_ascii=False), 40)
-
-
 def _flaws(row: Any, plain: bool) -> Iterator[Flaw]:
     if not isinstance(row, dict):
-        yield "SYN212", f"an annotation is {_kind(row)}, not an object", (), None
+        yield "SYN212", f"an annotation is {kind_of(row)}, not an object", (), None
         return
     for key in KEYS:
         value = row.get(key)
@@ -231,30 +226,25 @@ def _flaws(row: Any, plain: bool) -> Iterator[Flaw]:
             if not (type(value) is int and -(2**31) <= value < 2**31):
                 hint = "write it without a decimal point" if type(value) is float and value.is_integer() else None
                 size = " of at most 32 bits" if type(value) is int else ""
-                yield "SYN212", f"{key} is {_kind(value)}, but must be a whole number{size}", (key,), hint
+                yield "SYN212", f"{key} is {kind_of(value)}, but must be a whole number{size}", (key,), hint
         elif key != "segmentation" and type(value) not in (int, float):
-            yield "SYN212", f"{key} is {_kind(value)}, but must be a number", (key,), None
+            yield "SYN212", f"{key} is {kind_of(value)}, but must be a number", (key,), None
     if not plain and "segmentation" in row and (malformed := _malformed(row["segmentation"])) is not None:
         pointer, what = malformed
         yield "SYN212", f"malformed segmentation: {what}", ("segmentation", *pointer), _POINTS
 
 
-def _malformed(segmentation: Any) -> tuple[Pointer, str] | None:
-    """Return where a segmentation is malformed first, and how; None where it is right."""
-    if not isinstance(segmentation, list):
-        return (), f"{_kind(segmentation)} instead of an array"
-    for p, polygon in enumerate(segmentation):
-        if not isinstance(polygon, list):
-            return (p,), f"{_kind(polygon)} instead of an array of points"
-        for q, point in enumerate(polygon):
-            if not isinstance(point, list):
-                return (p, q), f"{_kind(point)} instead of a point"
-            if len(point) != 3:
-                return (p, q), f"a point of {len(point)} numbers, not x, y and energy"
-            for r, number in enumerate(point):
-                if type(number) not in (int, float) or abs(number) > 2**53:
-                    return (p, q, r), f"{_kind(number)} instead of a coordinate"
-    return None
+def _malformed(value: Any, depth: int = 0) -> tuple[Pointer, str] | None:
+    """Return where a part of a segmentation is malformed first, and how; None where it is right."""
+    if depth == len(_LEVELS):
+        is_wrong = type(value) not in (int, float) or abs(value) > 2**53
+        return ((), f"{kind_of(value)} instead of a coordinate") if is_wrong else None
+    if not isinstance(value, list):
+        return (), f"{kind_of(value)} instead of {_LEVELS[depth]}"
+    if _LEVELS[depth] == "a point" and len(value) != 3:
+        return (), f"a point of {len(value)} numbers, not x, y and energy"
+    inside = ((place, _malformed(member, depth + 1)) for place, member in enumerate(value))
+    return next((((place, *wrong[0]), wrong[1]) for place, wrong in inside if wrong is not None), None)
 
 
 # --- from annotations to columns -------------------------------------------------------------------

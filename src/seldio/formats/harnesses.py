@@ -204,5 +204,3 @@ INSPECT_LOG = InspectLog(
 
 
 FORMATS: tuple[ItemFormat, ...] = (INSPECT, INSPECT_LOG)
-
-__all__ = ["FORMATS", "INSPECT", "INSPECT_LOG"]

@@ -16,18 +16,18 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import BaseModel
 
 from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
 from seldio.formats.base import PARQUET_MAGIC, Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
-from seldio.formats.json_records import Layout, layout_of
+from seldio.formats.json_records import Layout
 from seldio.formats.parquet import Wrong, guarded
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import (
@@ -35,7 +35,6 @@ from seldio.schema.qa import (
     Item,
     Prediction,
     Rows,
-    flaws,
     opened,
     row_of,
     table_of,
@@ -48,11 +47,16 @@ _KEY = b"seldio.items"
 _BATCH = 1 << 13
 #: Rows of a group in a file.
 GROUP = 1 << 15
-#: What a writer may raise that is given an origin of other types than its own.
-_UNSOUND = (TypeError, ValueError, LookupError, AttributeError)
-#: What a layout is made of.
-_STORED = (str, bool, list, tuple, type(None))
 _LOSS = "the recordings inside the table; their paths are kept"
+
+
+class _Origin(BaseModel, defer_build=True, strict=True):
+    """What writers of text find in an origin."""
+
+    layout: Layout = Layout()
+    orders: list[tuple[str, ...]] = []
+    order_of: dict[str, int] = {}
+    numbers: list[str] = []
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -149,7 +153,7 @@ class ItemParquet(ItemFormat):
         count = len(batch)
         try:
             columns = opened({"id": [None] * count} | batch.to_pydict())
-        except (ValueError, RecursionError, TypeError):
+        except (ValueError, TypeError):
             columns = {}
         for name, empty in EMPTY.items():
             columns |= {name: [empty if value is None else value for value in columns[name]]} if name in columns else {}
@@ -163,13 +167,13 @@ class ItemParquet(ItemFormat):
         try:
             columns = opened({field: [value] for field, value in record.items() if value is not None})
             values = {field: value for field, (value,) in columns.items()}
-        except (ValueError, RecursionError, TypeError):
+        except (ValueError, TypeError):
             faults = ["extra must be a JSON object, as text"]
         else:
             row = row_of(self.model, values)
-            if row is not None:
+            if not isinstance(row, list):
                 return row
-            faults = [f"{'.'.join(map(str, flaw.at))} must be {flaw.must}" for flaw in flaws(self.model, values)]
+            faults = [f"{'.'.join(map(str, flaw.at))} must be {flaw.must}" for flaw in row]
         for message in faults:
             sink(reader_rule("SYN212").at(path, clipped(message, 200), None, number + 1, 1, end_column=1))
         return None
@@ -177,24 +181,15 @@ class ItemParquet(ItemFormat):
     def _is_sound(self, origin: Mapping[str, Any], rows: Sequence[Row]) -> bool:
         """Return whether the writer of the format that *rows* come from can follow what an origin says."""
         home = next((text for text in _texts() if text.name == origin.get("format")), None)
+        if home is None or home.holds != self.holds:
+            return False
         inner = origin.get("origin", {})
-        if home is None or home.holds != self.holds or not isinstance(inner, dict):
-            return False
-        orders, order_of, numbers = inner.get("orders", []), inner.get("order_of", {}), inner.get("numbers", [])
-        if not isinstance(orders, list) or not isinstance(order_of, dict) or not isinstance(numbers, list):
-            return False
         try:
-            layout = dataclasses.asdict(layout_of(inner.get("layout"), Layout()))
-            texts = [*numbers, *chain.from_iterable(orders)]
-            sound = all(isinstance(order, list | tuple) for order in orders)
-            sound &= all(isinstance(text, str) for text in texts)
-            sound &= all(isinstance(value, _STORED) for value in layout.values())
-            if not sound or not all(type(place) is int and 0 <= place < len(orders) for place in order_of.values()):
-                return False
+            _Origin.model_validate_json(json.dumps(inner))
             home.write(rows[:2], inner)
         except SeldioError:
-            pass  # the rows were changed; the writer will say so again
-        except _UNSOUND:
+            return True  # the rows were changed; the writer will say so again
+        except (TypeError, ValueError, LookupError, AttributeError):
             return False
         return True
 
@@ -288,12 +283,7 @@ def recordings(file: pq.ParquetFile) -> tuple[frozenset[Trail], bool]:
     inside = {name: number for name, number in inside.items() if f"{name}.path" in names}
     groups = [file.metadata.row_group(group) for group in range(file.metadata.num_row_groups)]
     chunks = (group.column(number) for group in groups for number in inside.values())
-    filled = any(
-        chunk.statistics is None
-        or chunk.statistics.null_count is None
-        or chunk.statistics.null_count < chunk.num_values
-        for chunk in chunks
-    )
+    filled = any(chunk.statistics is None or chunk.statistics.null_count != chunk.num_values for chunk in chunks)
     return frozenset(map(_trail, inside)), filled
 
 

@@ -8,10 +8,10 @@ finding with its line and column, and the record is left out, unless it can be u
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.resources import files
 from itertools import chain
@@ -31,17 +31,18 @@ from seldio.schema.qa import (
     AnswerMeta,
     Flaw,
     Rows,
-    flaws,
     opened,
     row_of,
     table_of,
     table_of_columns,
     wrong_rows,
 )
-from seldio.text import clipped, json_text, listed, plural
+from seldio.text import clipped, json_text, kind_of, listed, plural
 
 _SCALARS = (int, float)
-_ABSENT = object()
+_ABSENT: Any = object()
+#: Fields whose values a record has in another form.
+_NESTED = frozenset({"audio", "answer_meta", "events"})
 _META = frozenset(AnswerMeta.model_fields)
 #: Rows that are written at a time.
 _RUN = 1 << 13
@@ -125,7 +126,7 @@ class JsonItems(ItemFormat):
         try:
             table = table_of(rows, self.model)
         except (ValueError, OverflowError):  # the text of the record says what it is that nothing can hold
-            return layout.file([layout.record(self.record(row)) for row in rows]).encode()
+            return layout.file([layout.record(self.record(row.model_dump())) for row in rows]).encode()
         layout = layout if layout.joint or len(table) == 1 else self.layout  # one record may have no place for others
         layouts = [dataclasses.replace(layout, order=tuple(order)) for order in stored.get("orders", ())]
         layout_of_id = {id: layouts[number] for id, number in (stored.get("order_of") or {}).items()}
@@ -135,63 +136,45 @@ class JsonItems(ItemFormat):
         for start in range(0, len(table), _RUN):
             part = table.slice(start, _RUN)
             columns = opened({name: part[name].to_pylist() for name in names})
-            ids = columns.get("id") or [None] * len(part)
-            for id, record in zip(ids, self.records(columns, len(part)), strict=True):
+            for row in zip(*columns.values(), strict=True):
+                values = dict(zip(columns, row, strict=True))
+                record, id = self.record(values), values.get("id")
                 laid_out = layout_of_id.get(id, layout)
                 if self.instead and (keys := self.named_in(laid_out.order)):
                     record = {keys.get(key, key): value for key, value in record.items()}
                 if self.closed and laid_out.order and "audio" not in laid_out.order and record.get("audio") == []:
                     del record["audio"]
                 key = self.key_of("id", record) if laid_out.numbered or id in numbers else ""
-                values = proven([record[key].encode()]) if isinstance(record.get(key), str) else None
-                if values is not None and type(values[0]) in _SCALARS:
-                    record[key] = values[0]
+                read = proven([record[key].encode()]) if isinstance(record.get(key), str) else None
+                if read is not None and type(read[0]) in _SCALARS:
+                    record[key] = read[0]
                 texts.append(laid_out.record(record))
         return layout.file(texts).encode()
 
-    def named_in(self, order: Sequence[str]) -> dict[str, str]:
+    def named_in(self, order: Collection[str]) -> dict[str, str]:
         """Return, by key, the one that records with keys in this order have in its place."""
-        absent = ((key, others) for key, others in self.instead.items() if key not in order)
-        firsts = ((key, next((other for other in others if other in order), None)) for key, others in absent)
-        return {key: other for key, other in firsts if other is not None}
+        there = {key: [other for other in others if other in order] for key, others in self.instead.items()}
+        return {key: others[0] for key, others in there.items() if others and key not in order}
 
-    def record(self, row: Row) -> dict[str, Any]:
-        """Return a row as a record of this format, keys in its order; what is unknown is left out."""
-        columns = {field: [value] for field, value in row.model_dump().items()}
-        return next(iter(self.records(columns, 1)))
-
-    def records(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
-        """Yield the records of *count* rows, of their values by field."""
-        absent: Sequence[Any] = (_ABSENT,) * count
-        extras = [{} if self.closed or extra is None else {**extra} for extra in columns.get("extra", (None,) * count)]
-        names = set[str]().union(*extras)
-        record: dict[str, Sequence[Any]] = {}
+    def record(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the record of a row, of its values by field, keys in its order; what is unknown is left out."""
+        extra = {} if self.closed else dict(values.get("extra") or {})
+        record: dict[str, Any] = {}
         for key, field in self.keys.items():
-            more = [extra.pop(key, _ABSENT) for extra in extras] if key in names else absent
-            if field == "extra" and not self.closed:
-                record[key] = more
+            more = extra.pop(key, _ABSENT)
+            value = values.get(field) if key in self._fields else more
+            if value is _ABSENT:
                 continue
-            values = columns.get(field, (None,) * count)
-            if field in ("audio", "answer_meta", "events"):
-                values = [
-                    None if value is None else self.written(field, value, each)
-                    for value, each in zip(values, more, strict=True)
-                ]
-            if None in values and not (self.closed and key in self.required):
-                values = [
-                    _ABSENT if value is None and each is not None else value
-                    for value, each in zip(values, more, strict=True)
-                ]
-            record[key] = values
+            if field in _NESTED and value is not None:
+                value = self.written(field, value, more)
+            if value is not None or more is None or (self.closed and key in self.required):
+                record[key] = value
         for field in self.besides:
-            hidden = (None, self.language) if field == "language" else (None,)
-            record[field] = [_ABSENT if value in hidden else value for value in columns.get(field, absent)]
-        record = {key: values for key, values in record.items() if any(value is not _ABSENT for value in values)}
-        rows = zip(*record.values(), strict=True) if record else ((),) * count
-        for extra, row in zip(extras, rows, strict=True):
-            filled = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
-            filled = filled | extra if extra else filled
-            yield filled if self.pack is None else self.pack(filled)
+            value = values.get(field)
+            if value is not None and not (field == "language" and value == self.language):
+                record[field] = value
+        record |= extra
+        return record if self.pack is None else self.pack(record)
 
     def doubtful(self, table: pa.Table) -> Ints:
         """See :meth:`ItemFormat.doubtful`: further keys named like others, nested deep or with long numbers."""
@@ -233,15 +216,13 @@ class JsonItems(ItemFormat):
         """Return the values of records with the same flat keys, by field, unchecked: the inverse of :meth:`records`."""
         given: dict[str, Sequence[Any]]
         given = dict(zip(records[0], zip(*map(dict.values, records), strict=True), strict=True))
-        fields = dict(self._fields)
-        for key, others in self.instead.items() if not self._fields.keys() <= given.keys() else ():
-            other = next((name for name in others if name in given), None) if key not in given else None
-            fields |= {} if other is None else {other: self.keys[key]}
+        fields = {**self._fields, **{other: self.keys[key] for key, other in self.named_in(given).items()}}
         columns: dict[str, list[Any]] = {field: [*given[key]] for key, field in fields.items() if key in given}
         if self.closed:
             columns |= {key: [*values] for key, values in given.items() if key not in fields}
-            audio = columns.get("audio", [])
-            return columns | ({"audio": [[each] if isinstance(each, str) else each for each in audio]} if audio else {})
+            if "audio" in columns:
+                columns["audio"] = [[each] if isinstance(each, str) else each for each in columns["audio"]]
+            return columns
         further = {}
         for key, values in given.items():
             if key in self.besides:
@@ -377,7 +358,7 @@ class _Reader:
             if flat is not None:
                 alike.setdefault(((*record,), (*flat,)), []).append(number)
         for (keys, _), places in alike.items():
-            if any(self.lacking(keys)):
+            if self.lacking(keys):
                 continue
             columns = format.fields([flats[number] for number in places])
             ids = columns.get("id", [])
@@ -392,8 +373,10 @@ class _Reader:
                 right = [place for place in range(len(places)) if place not in wrong]
                 columns = {field: [values[place] for place in right] for field, values in columns.items()}
                 ids, places = [ids[place] for place in right if ids], [places[place] for place in right]
-            if places:
-                tables.append(_table(format, columns, len(places)))
+            if not places:
+                continue
+            with suppress(pa.ArrowException, OverflowError):  # of whole numbers that Arrow does not take for floats
+                tables.append(table_of_columns(columns, len(places), format.schema))
                 numbers += places
                 self.count(keys, ids, [run.first + number for number in places])
         others, rows = sorted({*range(len(run.values))}.difference(numbers)), []
@@ -419,15 +402,13 @@ class _Reader:
         for key, without in self.absent.items():
             without += numbers if key not in keys else ()
 
-    def lacking(self, keys: Collection[str]) -> Iterator[str]:
-        for key in self.format.required:
-            if key not in keys and {*keys}.isdisjoint(self.format.instead.get(key, ())):
-                yield key
+    def lacking(self, keys: Collection[str]) -> list[str]:
+        return [key for key in self.format.required if key not in {*keys, *self.format.named_in(keys)}]
 
     def row(self, record: JsonDocument) -> Row | None:
         """Return the row of a record; None after findings."""
         if not isinstance(record.value, dict):
-            self.report("SYN212", f"a record is {_kind(record.value)}, not an object", record, (), None)
+            self.report("SYN212", f"a record is {kind_of(record.value)}, not an object", record, (), None)
             return None
         for key in self.lacking(record.value):
             hint = f"a record has the keys {', '.join(self.format.required)}"
@@ -443,10 +424,11 @@ class _Reader:
             message = f"{self.id_key} is the number {clipped(text, 30)}, but must be text"
             self.report("SYN212", message, record, pointer, hint)
         row = row_of(self.format.model, values)
-        if row is None:
-            for flaw in flaws(self.format.model, values):
-                self.report_flaw(flaw, record)
-        return row
+        if not isinstance(row, list):
+            return row
+        for flaw in row:
+            self.report_flaw(flaw, record)
+        return None
 
     def origin(self, table: pa.Table) -> dict[str, object]:
         """Return what the writer wants back: the layout, and what records have otherwise than the first one."""
@@ -504,18 +486,10 @@ class _Reader:
             return
         must = "text" if flaw.at == ("audio",) and not self.format.closed else flaw.must
         value = value_at(record.value, pointer)
-        self.report("SYN212", f"{_path(pointer)} is {_kind(value)}, but must be {must}", record, pointer, None)
+        self.report("SYN212", f"{_path(pointer)} is {kind_of(value)}, but must be {must}", record, pointer, None)
 
     def report(self, code: str, message: str, record: JsonDocument, pointer: Pointer, hint: str | None) -> None:
         self.records.sink(record.finding(code, message, pointer, hint))
-
-
-def _table(format: JsonItems, columns: Mapping[str, list[Any]], count: int) -> pa.Table:
-    try:
-        return table_of_columns(columns, count, format.schema)
-    except (pa.ArrowException, OverflowError):  # a whole number that Arrow does not take for a float
-        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-        return table_of([format.model.model_validate(row) for row in rows], format.model)
 
 
 def _in(numbers: Sequence[int]) -> str:
@@ -526,13 +500,6 @@ def _path(pointer: Pointer) -> str:
     """Write a pointer as ``answer_meta.time_span[0]``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in pointer)
     return clipped(text.removeprefix("."))
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, (dict, list)):
-        kind = "object" if isinstance(value, dict) else "array"
-        return f"an {kind}" if value else f"an empty {kind}"
-    return clipped(json.dumps(value, ensure_ascii=False), 40)
 
 
 # --- the formats that questions.toml describes: SO-Bench, MMAU, MMAR, ADQA, SpatialSoundQA, seldio's own -------------

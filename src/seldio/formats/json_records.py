@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seldio.errors import InvalidData
 from seldio.findings import Sink
 from seldio.formats.json_text import LENIENT, JsonDocument, JsonReader, JsonSource, Pointer, dumps, proven
 
-_SEPARATORS = ((", ", ": "), (",", ":"), (",", ": "), (", ", ":"))
+#: Behind a value and behind a key; the most usual ones first.
+_SEPARATORS = ((", ", ": "), (",", ": "), (",", ":"), (", ", ":"))
 _INDENT = re.compile(r"[{\[](\r?\n)([ \t]*)(?=\S)")
 _ESCAPED = re.compile(rb"\\u(?!00[0-7])")
 
@@ -39,30 +39,24 @@ class Layout:
     def styled(self, text: str, data: bytes) -> Layout:
         """Return this layout with the style of the file's first record."""
         escaped = data.isascii() and _ESCAPED.search(data) is not None
-        try:
-            value = json.loads(text)
-            dumps(value)
-        except (ValueError, InvalidData):
-            value = None
-        if not isinstance(value, dict):
+        values = proven([text.encode()])
+        if values is None or not isinstance(value := values[0], dict):
             return self  # a finding says that it is no record, or what JSON cannot hold
         indented = _INDENT.match(text)
         base = self.lead.rpartition("\n")[2] if "\n" in self.lead else ""
         indent, eol = (indented[2].removeprefix(base) or " ", indented[1]) if indented else (None, "\n")
         style = dataclasses.replace(self, ascii=escaped, order=tuple(value), indent=indent, eol=eol)
-        styles = (dataclasses.replace(style, separators=pair) for pair in _SEPARATORS if not indent or pair[0] == ",")
-        default = dataclasses.replace(style, separators=(",", ": ") if indent else (", ", ": "))
-        return next((style for style in styles if style.record(value) == style.lead + text), default)
+        styles = [dataclasses.replace(style, separators=pair) for pair in _SEPARATORS if not indent or pair[0] == ","]
+        return next((style for style in styles if style.record(value) == style.lead + text), styles[0])
 
     def record(self, record: Mapping[str, Any]) -> str:
         """Return the text of a record, with its lead; raise InvalidData if JSON cannot hold it."""
         whole = record
         if self.order and (*record,) != self.order:
             whole = {**{key: record[key] for key in self.order if key in record}, **record}
-        if self.indent is None and not self.ascii:
-            return self.lead + dumps(whole, separators=self.separators)
-        dumps(whole)  # says what JSON cannot hold
-        text = json.dumps(whole, indent=self.indent, separators=self.separators, ensure_ascii=self.ascii)
+        text = dumps(whole, separators=self.separators, indent=self.indent)
+        if self.ascii:
+            text = json.dumps(whole, indent=self.indent, separators=self.separators)
         base = self.lead.rpartition("\n")[2]
         return self.lead + text.replace("\n", self.eol + base)
 

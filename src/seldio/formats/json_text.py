@@ -11,12 +11,11 @@ import io
 import json
 import math
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +30,6 @@ from seldio.text import clipped, plural
 Pointer = tuple[str | int, ...]
 #: How many arrays and objects may stand inside each other.
 MAX_DEPTH = 64
-#: So many keys of one text may appear twice; then the rest of it is not read.
-MOST_REPEATED = 100
 _CLIP = 100
 
 LENIENT = json.JSONDecoder()
@@ -51,18 +48,14 @@ _LONE = re.compile(
 
 
 class JsonProblem(NamedTuple):
-    """A problem between two offsets.
+    """A problem between two offsets; *cut*: text after the end could have made it right."""
 
-    *cut*: text after the end could have made it right; *last*: the text after it is not read.
-    """
-
-    code: str
     start: int
     end: int
     message: str
     hint: str | None = None
+    code: str = "SYN201"
     cut: bool = False
-    last: bool = False
 
 
 class JsonSource(TextLines):
@@ -77,6 +70,11 @@ class JsonSource(TextLines):
         shown = self.text[start : min(end, start + _CLIP)] + "…" * (end - start > _CLIP) if value is None else value
         return super().place(start, end, shown)
 
+    def at(self, offset: int) -> str:
+        """Return the place of an offset in words."""
+        place = self.place(offset, offset)
+        return f"line {place.line:,}, column {place.column:,}"
+
     def finding(self, what: JsonProblem, severity: Severity | None = None) -> Finding:
         """Return the finding for a problem; its severity is that of the rule unless one is given."""
         rule, place = reader_rule(what.code), self.place(what.start, what.end)
@@ -86,8 +84,7 @@ class JsonSource(TextLines):
 
 def skip(text: str, pos: int) -> int:
     """Return the offset of the next character that is not whitespace."""
-    match = _SPACE.match(text, pos)
-    return match.end() if match else pos
+    return _SPACE.match(text, pos).end()  # type: ignore[union-attr]
 
 
 def proven(texts: Sequence[bytes]) -> list[Any] | None:
@@ -165,12 +162,13 @@ def problems(source: JsonSource, *, lines: bool = False) -> list[JsonProblem]:
     text = source.text
     if (nul := text.find("\0")) >= 0:
         message = f"{plural(text.count(chr(0)), 'NUL byte')} in the text"
-        hint = "they come from a crash while writing: write the file again"
-        return [JsonProblem("SYN104", nul, nul + 1, message, hint)]
+        return [
+            JsonProblem(nul, nul + 1, message, "they come from a crash while writing: write the file again", "SYN104")
+        ]
     fault = _fault(text)
     wrong, brackets, last = _token_problems(source, len(text) if fault is None else fault.pos)
-    if fault is not None and not (wrong and wrong[-1].last):
-        wrong.append(_Break(source, fault, last, brackets, lines).problem())
+    if fault is not None and len(brackets) <= MAX_DEPTH:
+        wrong.append(_explained(source, fault, last, brackets, lines))
     return wrong
 
 
@@ -188,24 +186,23 @@ def _fault(text: str) -> json.JSONDecodeError | None:
 def _token_problems(source: JsonSource, end: int) -> tuple[list[JsonProblem], list[int], int]:
     """Return what is wrong with the content of tokens before *end*, the brackets open there, and the token there.
 
-    What is nested too deep, or repeats too many keys, is not read on.
+    The text is not read on where it is nested too deep.
     """
     wrong: list[JsonProblem] = []
     brackets: list[int] = []
     keys_of: list[dict[str, int] | None] = []  # of the objects that are open, with their offsets; None for arrays
-    before, repeated = "", 0
+    before = ""
     for match in _TOKEN.finditer(source.text):
         token, (start, stop) = match.group(), match.span()
         if stop > end:
             return wrong, brackets, start
         if token in ("[", "{"):
-            if len(brackets) == MAX_DEPTH:
-                message = f"arrays and objects nested deeper than {MAX_DEPTH} levels"
-                hint = "data of this kind is never nested this deeply"
-                wrong.append(JsonProblem("SYN201", start, stop, message, hint, last=True))
-                break
             brackets.append(start)
             keys_of.append({} if token == "{" else None)
+            if len(brackets) > MAX_DEPTH:
+                message = f"arrays and objects nested deeper than {MAX_DEPTH} levels"
+                wrong.append(JsonProblem(start, stop, message, "data of this kind is never nested this deeply"))
+                break
         elif token in ("]", "}"):
             brackets.pop()
             keys_of.pop()
@@ -215,20 +212,13 @@ def _token_problems(source: JsonSource, end: int) -> tuple[list[JsonProblem], li
             for half in _LONE.finditer(token.replace("\\\\", "__")) if "\\u" in token else ():
                 message = f"{half.group()} is half of a surrogate pair, not a character"
                 hint = "write the character itself, or both halves"
-                wrong.append(JsonProblem("SYN201", start + half.start(), start + half.end(), message, hint))
+                wrong.append(JsonProblem(start + half.start(), start + half.end(), message, hint))
             keys = keys_of[-1] if keys_of and before in ("{", ",") else None
             key = "" if keys is None else json.loads(token)
             if keys is not None and key in keys:
-                repeated += 1
-                at = source.place(keys[key], keys[key])
-                message = f'the key "{clipped(key)}" appears twice in its object, first in line {at.line:,}, '
-                message += f"column {at.column:,}"
-                if repeated == MOST_REPEATED:
-                    message += f"; it is the {MOST_REPEATED}th such key, and the rest of the text is not read"
+                message = f'the key "{clipped(key)}" appears twice in its object, first in {source.at(keys[key])}'
                 hint = "remove one: most readers silently keep the last"
-                wrong.append(JsonProblem("SYN202", start, stop, message, hint, last=repeated == MOST_REPEATED))
-                if repeated == MOST_REPEATED:
-                    break
+                wrong.append(JsonProblem(start, stop, message, hint, "SYN202"))
             elif keys is not None:
                 keys[key] = start
         before = token
@@ -239,91 +229,82 @@ def _number_problems(word: str, start: int) -> Iterator[JsonProblem]:
     end = start + len(word)
     number = _NUMBER.fullmatch(word)
     if word in _CONSTANTS:
-        yield JsonProblem("SYN203", start, end, f"{word} is not JSON", "write null, or leave the key out")
+        yield JsonProblem(start, end, f"{word} is not JSON", "write null, or leave the key out", "SYN203")
     elif number is not None and number["float"] and math.isinf(float(word)):
         message = f"{clipped(word, 30)} is larger than any float"
-        yield JsonProblem("SYN201", start, end, message, "the largest float is about 1.8e308")
+        yield JsonProblem(start, end, message, "the largest float is about 1.8e308")
     elif number is not None and not number["float"] and (len(word) > 20 or not -(2**63) <= int(word) < 2**63):
         message = f"{clipped(word, 30)} does not fit in 64 bits"
-        yield JsonProblem("SYN201", start, end, message, "if it is a name, put it in double quotes")
+        yield JsonProblem(start, end, message, "if it is a name, put it in double quotes")
 
 
-class _Break:
-    """The token at which the syntax breaks, and the brackets that are open there."""
+def _explained(
+    source: JsonSource, fault: json.JSONDecodeError, start: int, brackets: list[int], lines: bool
+) -> JsonProblem:
+    """Explain what stands at the token at *start*, where the syntax breaks, or what is missing there."""
+    text, reason = source.text, fault.msg
+    character = text[start : start + 1]
+    wanted = next((what for words, what in _WANTED.items() if reason.startswith(words)), "a comma")
+    if character == '"' and "Expecting" not in reason and reason != "Extra data":
+        return _broken_string(text, start, fault)
+    if not character and not brackets:
+        return JsonProblem(0, 0, "the file is empty", "an empty list is written []")
+    if not character:
+        opening, place = brackets[-1], source.at(len(text.rstrip()))
+        message = f"the {text[opening]} is never closed: the text ends at {place}, where {wanted} is expected"
+        return JsonProblem(opening, opening + 1, message, _MAYBE_CUT, cut=True)
+    if character == "," and reason.startswith("Illegal trailing"):  # as the scanner of Python 3.13 tells it
+        start = skip(text, start + 1)
+        character = text[start]
+    foreign = None if character in '"[]{},:' else _foreign(text, start, bool(brackets))
+    if foreign is not None and (fault.pos > start or character in "/#"):
+        return foreign
+    if reason == "Extra data":
+        return _stray(text, start, len(text.rstrip()), *_BEHIND[lines])
+    end = start + 1 if foreign is None else foreign.end
+    with suppress(ValueError, RecursionError):
+        end = LENIENT.raw_decode(text, start)[1] if foreign is None else end
+    if reason.startswith("Expecting ':'"):
+        return _stray(text, start, end, "a colon is missing before {}", "put one between key and value")
+    if reason.startswith("Expecting ','") and character not in "]},:":
+        hint = 'put one there; write a quotation mark inside a string as \\"'
+        return _stray(text, start, end, "a comma is missing before {}", hint)
+    before = text[:start].rstrip()
+    if character in "]}" and before.endswith(","):
+        message = f"a comma before the closing {character}"
+        return JsonProblem(len(before) - 1, len(before), message, "remove it: nothing follows the last comma")
+    return foreign or _stray(text, start, end, f"{{}} where {wanted} is expected")
 
-    def __init__(
-        self, source: JsonSource, fault: json.JSONDecodeError, start: int, brackets: list[int], lines: bool
-    ) -> None:
-        self.source, self.text, self.fault, self.start = source, source.text, fault, start
-        self.brackets, self.lines = brackets, lines
-        self.wanted = next((what for words, what in _WANTED.items() if fault.msg.startswith(words)), "a comma")
 
-    def problem(self) -> JsonProblem:
-        """Explain what stands there, or what is missing."""
-        text, start, reason = self.text, self.start, self.fault.msg
-        character = text[start : start + 1]
-        if character == '"' and "Expecting" not in reason and reason != "Extra data":
-            return self._string()
-        if not character and not self.brackets:
-            return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
-        if not character:
-            end = len(text.rstrip())
-            opening, at = self.brackets[-1], self.source.place(end, end)
-            message = f"the {text[opening]} is never closed: the text ends at line {at.line:,}, column {at.column:,}, "
-            message += f"where {self.wanted} is expected"
-            return JsonProblem("SYN201", opening, opening + 1, message, _MAYBE_CUT, cut=True)
-        if character == "," and reason.startswith("Illegal trailing"):  # as the scanner of Python 3.13 tells it
-            start = skip(text, start + 1)
-            character = text[start]
-        foreign = None if character in '"[]{},:' else self._foreign()
-        if foreign is not None and (self.fault.pos > start or character in "/#"):
-            return foreign
-        if reason == "Extra data":
-            return self._stray(len(text.rstrip()), *_BEHIND[self.lines])
-        end = start + 1 if foreign is None else foreign.end
-        with suppress(ValueError, RecursionError):
-            end = LENIENT.raw_decode(text, start)[1] if foreign is None else end
-        if reason.startswith("Expecting ':'"):
-            return self._stray(end, "a colon is missing before {}", "put one between key and value")
-        if reason.startswith("Expecting ','") and character not in "]},:":
-            hint = 'put one there; write a quotation mark inside a string as \\"'
-            return self._stray(end, "a comma is missing before {}", hint)
-        before = text[:start].rstrip()
-        if character in "]}" and before.endswith(","):
-            message = f"a comma before the closing {character}"
-            hint = "remove it: nothing follows the last comma"
-            return JsonProblem("SYN201", len(before) - 1, len(before), message, hint)
-        return foreign or self._stray(end, f"{{}} where {self.wanted} is expected")
+def _stray(text: str, start: int, end: int, message: str, hint: str | None = None, cut: bool = False) -> JsonProblem:
+    """Return a problem with a part of a text, which stands for {} in the message."""
+    return JsonProblem(start, end, message.replace("{}", clipped(text[start:end], 20), 1), hint, cut=cut)
 
-    def _stray(self, end: int, message: str, hint: str | None = None, cut: bool = False) -> JsonProblem:
-        """Return a problem with the text from the token to *end*, which stands for {} in the message."""
-        shown = clipped(self.text[self.start : end], 20)
-        return JsonProblem("SYN201", self.start, end, message.replace("{}", shown, 1), hint, cut)
 
-    def _foreign(self) -> JsonProblem | None:
-        start = self.start
-        token = _TOKEN.match(self.text, start)
-        if token is None or _NUMBER.fullmatch(token[0]) or token[0] in ("true", "false", "null", *_CONSTANTS):
-            return None
-        for pattern, (message, hint) in _FOREIGN.items():
-            if match := re.compile(pattern).match(self.text, start):
-                return self._stray(match.end(), message, hint, bool(self.brackets) and match.end() == len(self.text))
-        return self._stray(start + 1, f"{{}} (U+{ord(self.text[start]):04X}) cannot stand here")
+def _foreign(text: str, start: int, inside: bool) -> JsonProblem | None:
+    token = _TOKEN.match(text, start)
+    if token is None or _NUMBER.fullmatch(token[0]) or token[0] in ("true", "false", "null", *_CONSTANTS):
+        return None
+    for pattern, (message, hint) in _FOREIGN.items():
+        if match := re.compile(pattern).match(text, start):
+            return _stray(text, start, match.end(), message, hint, inside and match.end() == len(text))
+    return _stray(text, start, start + 1, f"{{}} (U+{ord(text[start]):04X}) cannot stand here")
 
-    def _string(self) -> JsonProblem:
-        place = self.fault.pos
-        escape = self.text.rfind("\\", 0, place + 1)
-        bad = _BAD_ESCAPE.match(self.text, escape) if "escape" in self.fault.msg else None
-        if bad and not _CUT_ESCAPE.match(self.text, escape):
-            message = f"{clipped(bad.group())} is not a JSON escape"
-            return JsonProblem("SYN201", escape, bad.end(), message, "write a backslash as \\\\")
-        if "control" not in self.fault.msg:
-            return self._stray(len(self.text), "the string is never closed", _MAYBE_CUT, cut=True)
-        if (character := self.text[place]) in "\r\n":
-            hint = "close it with a quotation mark; write a line break inside a string as \\n"
-            return self._stray(place, "the string is not closed on its line", hint)
-        message = f"a control character (U+{ord(character):04X}) in a string"
-        return JsonProblem("SYN201", place, place + 1, message, f"write {json.dumps(character)[1:-1]}")
+
+def _broken_string(text: str, start: int, fault: json.JSONDecodeError) -> JsonProblem:
+    place = fault.pos
+    escape = text.rfind("\\", 0, place + 1)
+    bad = _BAD_ESCAPE.match(text, escape) if "escape" in fault.msg else None
+    if bad and not _CUT_ESCAPE.match(text, escape):
+        message = f"{clipped(bad.group())} is not a JSON escape"
+        return JsonProblem(escape, bad.end(), message, "write a backslash as \\\\")
+    if "control" not in fault.msg:
+        return _stray(text, start, len(text), "the string is never closed", _MAYBE_CUT, cut=True)
+    if (character := text[place]) in "\r\n":
+        hint = "close it with a quotation mark; write a line break inside a string as \\n"
+        return _stray(text, start, place, "the string is not closed on its line", hint)
+    message = f"a control character (U+{ord(character):04X}) in a string"
+    return JsonProblem(place, place + 1, message, f"write {json.dumps(character)[1:-1]}")
 
 
 # --- documents and their places ---------------------------------------------------------------------
@@ -338,7 +319,7 @@ class JsonDocument:
         self.value = value
         self.source = source
         self._pointer: Pointer = ()
-        self._members: dict[int, tuple[dict[str, int] | range, array[int]]] = {}
+        self._members: dict[int, dict[str | int, tuple[int, int]]] = {}
 
     def part(self, value: Any, pointer: Pointer) -> JsonDocument:
         """Return the document of the *value* at *pointer* inside of this one."""
@@ -353,11 +334,9 @@ class JsonDocument:
         for step in (*self._pointer, *pointer):
             if start not in self._members:  # each container is scanned once
                 self._members[start] = _members(text, start)
-            names, offsets = self._members[start]
-            if isinstance(names, dict) != isinstance(step, str) or step not in names:
+            if step not in self._members[start]:
                 break
-            place = 2 * names[step]  # type: ignore[index]
-            start, end = offsets[place : place + 2]
+            start, end = self._members[start][step]
         return start, end
 
     def locate(self, pointer: Pointer = ()) -> Place:
@@ -368,24 +347,23 @@ class JsonDocument:
         self, code: str, message: str, pointer: Pointer = (), hint: str | None = None, severity: Severity | None = None
     ) -> Finding:
         """Return a finding at the place of a value; its severity is that of the rule unless one is given."""
-        return self.source.finding(JsonProblem(code, *self.extent(pointer), message, hint), severity)
+        return self.source.finding(JsonProblem(*self.extent(pointer), message, hint, code), severity)
 
 
-def _members(text: str, opening: int) -> tuple[dict[str, int] | range, array[int]]:
-    """Return the ordinal of each key or index, and where its value begins and ends."""
-    names: dict[str, int] = {}
-    offsets = array("Q")
+def _members(text: str, opening: int) -> dict[str | int, tuple[int, int]]:
+    """Return where the value of each key or index begins and ends."""
+    places: dict[str | int, tuple[int, int]] = {}
     pos = skip(text, opening + 1) if text[opening] in "[{" else len(text)
     while pos < len(text) and text[pos] not in "]}":
+        name: str | int = len(places)
         if text[opening] == "{":
             name, pos = LENIENT.raw_decode(text, pos)
-            names[name] = len(offsets) // 2
             pos = skip(text, skip(text, pos) + 1)
         _, end = LENIENT.raw_decode(text, pos)
-        offsets.extend((pos, end))
+        places[name] = pos, end
         pos = skip(text, end)
         pos = skip(text, pos + 1) if text[pos] == "," else pos
-    return (names if text[opening] == "{" else range(len(offsets) // 2)), offsets
+    return places
 
 
 def parse(data: bytes, path: str, sink: Sink) -> JsonDocument | None:
@@ -413,16 +391,19 @@ class JsonReader:
 
     def documents(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[JsonDocument]:
         """Yield the documents of *lines* with their numbers and line ends; blank ones in a row are one finding."""
-        for (blank, _), run in groupby(enumerate(lines), key=_blank_run):
-            if blank:
-                line, count = next(run)[1][0], 1 + sum(1 for _ in run)
+        first = count = 0  # of the blank lines that follow each other
+        for line, raw in chain(lines, [(0, b"")]):
+            is_blank = not raw.strip()
+            if count and not (is_blank and line == first + count):
                 hint = "remove blank lines: every line of JSON Lines holds a record"
-                self.report("SYN110", plural(count, "blank line"), hint, line=line)
+                self.report("SYN110", plural(count, "blank line"), hint, line=first)
+                count = 0
+            if is_blank:
+                first, count = (first if count else line), count + 1
                 continue
-            for _, (line, raw) in run:
-                document = self.read(raw.removesuffix(b"\n"), line, cut=raw[-1:] != b"\n")
-                if document is not None and not self.array(document):
-                    yield document
+            document = self.read(raw.removesuffix(b"\n"), line, cut=raw[-1:] != b"\n")
+            if document is not None and not self.array(document):
+                yield document
 
     def report(self, code: str, message: str, hint: str, value: str | None = None, line: int = 1) -> None:
         """Report what has a line but no text to show."""
@@ -442,7 +423,7 @@ class JsonReader:
         except UnicodeDecodeError as error:
             source, byte = JsonSource(raw.decode(errors="replace"), self.path, line), raw[error.start]
             start, hint = len(raw[: error.start].decode()), "save the file as UTF-8; it is probably Latin-1"
-            problem = JsonProblem("SYN101", start, start + 1, f"byte 0x{byte:02x} is not UTF-8", hint)
+            problem = JsonProblem(start, start + 1, f"byte 0x{byte:02x} is not UTF-8", hint, "SYN101")
             if cut and error.reason == "unexpected end of data":  # the end of the file cuts a character off
                 self.sink(source.finding(_torn(source)))
             else:  # as its value, the byte in Latin-1: it is no character
@@ -454,7 +435,7 @@ class JsonReader:
         readable = True  # where all that is wrong is some duplicate keys
         for problem in problems(source, lines=self.lines):
             self.sink(source.finding(_torn(source) if cut and problem.cut else problem))
-            readable &= problem.code == "SYN202" and not problem.last
+            readable &= problem.code == "SYN202"
         return JsonDocument(LENIENT.decode(source.text), source) if readable else None
 
     def array(self, document: JsonDocument) -> bool:
@@ -482,14 +463,8 @@ class JsonReader:
             return False  # the first record is truncated
         code, what = ("SYN207", "array") if first[begin] == "[" else ("SYN201", "object")
         message = f"a JSON {what} that spans several lines instead of one record per line"
-        self.sink(source.finding(JsonProblem(code, begin, len(first), message, _NOT_LINES)))
+        self.sink(source.finding(JsonProblem(begin, len(first), message, _NOT_LINES, code)))
         return True
-
-
-def _blank_run(item: tuple[int, tuple[int, bytes]]) -> tuple[bool, int]:
-    ordinal, (line, raw) = item
-    blank = not raw.strip()
-    return blank, line - ordinal if blank else 0
 
 
 _NOT_LINES = "this is JSON, not JSONL: write one object per line, or name the file .json"
@@ -502,7 +477,7 @@ _WIDE = {
 
 def _torn(source: JsonSource) -> JsonProblem:
     hint = "the file seems to be cut off, and records after this one may be missing: write or download it again"
-    return JsonProblem("SYN108", 0, len(source.text), "the last record is cut off: the file ends inside it", hint)
+    return JsonProblem(0, len(source.text), "the last record is cut off: the file ends inside it", hint, "SYN108")
 
 
 def shorter(value: float) -> float:
@@ -510,10 +485,10 @@ def shorter(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
-def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
+def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": "), indent: str | None = None) -> str:
     """Write JSON without needless escapes; raise InvalidData for NaN, infinity or half of a surrogate pair."""
     try:
-        text = _encode(separators)(value)
+        text = _encode(separators, indent)(value)
         text.encode()
     except ValueError as error:
         code, what = "SYN203", str(error)
@@ -524,5 +499,5 @@ def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
 
 
 @cache
-def _encode(separators: tuple[str, str]) -> Callable[[Any], str]:
-    return json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=separators).encode
+def _encode(separators: tuple[str, str], indent: str | None) -> Callable[[Any], str]:
+    return json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=separators, indent=indent).encode

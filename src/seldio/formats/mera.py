@@ -26,7 +26,7 @@ from seldio.formats.json_records import Layout, frame_of_lines, frame_of_list, l
 from seldio.formats.json_text import JsonDocument, Pointer, dumps, parse, parse_lines
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item, Prediction
-from seldio.text import clipped
+from seldio.text import clipped, kind_of
 
 #: Key of ``extra`` that holds a record as it was written, where the usual way to write it gives another one.
 AS_WRITTEN = "as_written"
@@ -36,7 +36,6 @@ _HEAD = 1 << 16
 _BOM = b"\xef\xbb\xbf"
 _ID = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _ONE_LINE_CONTAINER = re.compile(rb'\{\s*"(?:access|data)"\s*:')
-_OPTION = re.compile(r"option_[a-z]")
 _AUDIO = re.compile(r"audio(?:_[1-9][0-9]?)?")
 #: The part of the recording that is meant, in the meta of questions made from labels.
 _TIMES = ("start", "end")
@@ -76,11 +75,6 @@ def dig(value: Any, *keys: str | int) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "an array", str: "a text", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "a number")
 
 
 def _without(value: dict[str, Any], places: Collection[Pointer]) -> dict[str, Any]:
@@ -134,8 +128,7 @@ class MeraFormat(ItemFormat):
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`; ``left_out`` of the origin has the ids of records with faults."""
         line, _, remaining = data.removeprefix(_BOM).lstrip().partition(b"\n")
-        line = line.strip()
-        in_lines = self.holds == "items" and line.startswith(b"{") and line.endswith(b"}") and len(line) > 2
+        in_lines = self.holds == "items" and line.startswith(b"{") and line.rstrip().endswith(b"}")
         if in_lines and (remaining.strip() or not _ONE_LINE_CONTAINER.match(line)):
             documents = [*parse_lines(data, path, sink)]
             layout, first = frame_of_lines(data.removeprefix(_BOM))
@@ -173,7 +166,7 @@ class MeraFormat(ItemFormat):
             if field in ("audio", "options") and self.holds == "items":  # a key for each of them
                 keys = _audio_keys(records[row].value["inputs"]) if field == "audio" else []
                 if field == "options" and number is not None:
-                    keys, number = [f"option_{string.ascii_lowercase[number % 26]}"], 0
+                    keys = _OPTIONS
                 pointer = ("inputs", keys[number or 0]) if (number or 0) < len(keys) else pointer
             return records[row].locate(pointer)
 
@@ -231,18 +224,18 @@ _FIELDS: dict[str, Pointer] = {
     "start": ("meta", "start"),
     "end": ("meta", "end"),
 }
-#: The parts of a record besides its id, recordings and options: types and what they have to be; those that it needs.
-_PARTS: dict[Pointer, tuple[tuple[type, ...], str]] = {
-    ("inputs",): ((dict,), "an object"),
-    ("inputs", "question"): ((str,), "text"),
-    ("meta",): ((dict,), "an object"),
-    ("meta", "categories"): ((dict, type(None)), "an object"),
-    ("meta", "categories", "task_type"): ((str, type(None)), "text"),
-    ("meta", "categories", "source_dataset"): ((str, type(None)), "text"),
-    ("outputs",): ((str, type(None)), "a letter"),
-    ("instruction",): ((str, int), "text or a number"),
+#: The parts of a record besides its id, recordings and options: types, what they have to be, and whether it needs them.
+_PARTS: dict[Pointer, tuple[tuple[type, ...], str, bool]] = {
+    ("inputs",): ((dict,), "an object", True),
+    ("inputs", "question"): ((str,), "text", True),
+    ("meta",): ((dict,), "an object", True),
+    ("meta", "categories"): ((dict, type(None)), "an object", False),
+    ("meta", "categories", "task_type"): ((str, type(None)), "text", False),
+    ("meta", "categories", "source_dataset"): ((str, type(None)), "text", False),
+    ("outputs",): ((str, type(None)), "a letter", False),
+    ("instruction",): ((str, int), "text or a number", True),
 }
-_NEEDED: tuple[Pointer, ...] = (("inputs",), ("inputs", "question"), ("meta",), ("instruction",))
+_OPTIONS = [f"option_{letter}" for letter in string.ascii_lowercase]
 
 
 def option_lines(count: int) -> str:
@@ -285,18 +278,17 @@ def _questions_in(document: JsonDocument, sink: Sink) -> Pointer | None:
 
 def _question_faults(value: Any) -> Iterator[_Fault]:
     if not isinstance(value, dict):
-        yield _Fault("QAI212", f"a record is {_kind(value)}, not an object")
+        yield _Fault("QAI212", f"a record is {kind_of(value)}, not an object")
         return
-    for pointer, (types, must) in _PARTS.items():
+    for pointer, (types, must, needed) in _PARTS.items():
         *way, key = pointer
-        holder = value if not way else dig(value, *way)
+        holder = dig(value, *way)
         if not isinstance(holder, dict):
             continue
-        if key not in holder:
-            if pointer in _NEEDED:
-                yield _Fault("QAI211", f"{key} is missing", pointer)
-        elif not isinstance(holder[key], types) or type(holder[key]) is bool:
-            yield _Fault("QAI212", f"{key} is {_kind(holder[key])}, not {must}", pointer)
+        if key not in holder and needed:
+            yield _Fault("QAI211", f"{key} is missing", pointer)
+        elif key in holder and (type(holder[key]) is bool or not isinstance(holder[key], types)):
+            yield _Fault("QAI212", f"{key} is {kind_of(holder[key])}, not {must}", pointer)
     if type(value.get("instruction")) is int and not 0 <= value["instruction"] < 10**6:
         message = "there is no instruction with this number"
         yield _Fault("QAI212", message, ("instruction",), "instructions are numbered from 0")
@@ -305,17 +297,15 @@ def _question_faults(value: Any) -> Iterator[_Fault]:
         if not keys:
             yield _Fault("QAI211", "audio is missing", ("inputs",))
         for key in keys:
-            path = _path(inputs[key])
-            if not isinstance(path, str) or not path:
+            if not isinstance(path := _path(inputs[key]), str) or not path:
                 yield _Fault("QAI212", f"{key} is not a path", ("inputs", key))
-        options = {f"option_{letter}": inputs.get(f"option_{letter}") for letter in string.ascii_lowercase}
-        last = max((number for number, text in enumerate(options.values()) if text is not None), default=-1)
-        for number, (key, text) in enumerate(options.items()):
-            if text is None and number < last:
+        last = max((place for place, key in enumerate(_OPTIONS) if inputs.get(key) is not None), default=-1)
+        for key in _OPTIONS[: last + 1]:
+            if inputs.get(key) is None:
                 yield _Fault("QAI212", f"{key} is missing, but a later option is present", ("inputs", key))
                 break
-            if not isinstance(text, str | None):
-                yield _Fault("QAI212", f"{key} is {_kind(text)}, not text", ("inputs", key))
+            if not isinstance(inputs[key], str):
+                yield _Fault("QAI212", f"{key} is {kind_of(inputs[key])}, not text", ("inputs", key))
     if isinstance(meta := value.get("meta"), dict):
         if _id_text(meta.get("id")) is None:
             code, message = ("QAI212", "id is not a number") if "id" in meta else ("QAI211", "id is missing")
@@ -330,7 +320,7 @@ def _question_faults(value: Any) -> Iterator[_Fault]:
 
 def _question(value: dict[str, Any]) -> Item:
     inputs, meta, numbered = value["inputs"], value["meta"], type(value["instruction"]) is int
-    audio, options = _audio_keys(inputs), [key for key in sorted(inputs) if _OPTION.fullmatch(key)]
+    audio, options = _audio_keys(inputs), [key for key in _OPTIONS if key in inputs]
     times = {name: meta.get(name) for name in _TIMES}
     timed = all(type(time) in (int, float) and time >= 0 for time in times.values())
     taken = {_FIELDS[field] for field in ("id", "question", "answer", "task", "dataset")}
@@ -359,10 +349,10 @@ def _record(row: Item, extra: dict[str, Any], hub: bool) -> dict[str, Any]:
         raise InvalidData(reader_rule("QAI212").at("<items>", f"item {row.id} has {what}"))
     number = extra.pop("instruction", None)
     plainest = number if type(number) is int else template(len(options))
-    single = len(row.audio) == 1
-    audio = {"audio" if single else f"audio_{place}": path for place, path in enumerate(row.audio, 1)}
+    audio = {f"audio_{place}": path for place, path in enumerate(row.audio, 1)}
+    audio = {"audio": row.audio[0]} if len(audio) == 1 else audio
     options += [None] * (4 - len(options)) if hub else []
-    named = {f"option_{letter}": text for letter, text in zip(string.ascii_lowercase, options, strict=False)}
+    named = dict(zip(_OPTIONS, options, strict=False))
     names = {"task_type": row.task, "source_dataset": row.dataset}
     categories = {key: name for key, name in names.items() if name is not None}
     clip = {"audio_id": extra["meta"]["audio_id"]} if "audio_id" in (dig(extra, "meta") or ()) else {}
@@ -389,13 +379,8 @@ def _path(audio: Any) -> Any:
 
 SPLIT = "test"
 _SHAPE = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"data"\s*:|\[\s*\{\s*"(?:outputs|meta)"\s*:)')
-_ANSWERS = Layout(
-    '{\n    "data": {\n        "test": [',
-    "\n            ",
-    ",",
-    "\n        ]\n    }\n}",
-    "    ",
-    separators=(",", ": "),
+_ANSWERS = dataclasses.replace(
+    _PUBLIC, head='{\n    "data": {\n        "test": [', lead="\n            ", tail="\n        ]\n    }\n}"
 )
 _ANSWER_FIELDS: dict[str, Pointer] = {"id": ("meta", "id"), "prediction": ("outputs",)}
 _HINT = 'a submission is {"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}}'
@@ -427,14 +412,14 @@ def _answer_faults(value: Any) -> Iterator[_Fault]:
     if not isinstance(value, dict) or "outputs" not in value:
         yield _Fault("PRD111", "this answer has no field outputs", (), _HINT)
     elif not isinstance(value["outputs"], str):
-        message = f"outputs is {_kind(value['outputs'])}, not text"
+        message = f"outputs is {kind_of(value['outputs'])}, not text"
         yield _Fault("PRD116", message, ("outputs",), "write the letter of the option as text")
     if not isinstance(value, dict) or "meta" not in value:
         yield _Fault("PRD111", "this answer has no field meta", (), _HINT)
     elif not isinstance(value["meta"], dict) or "id" not in value["meta"]:
         yield _Fault("PRD111", "this answer has no id in its meta", ("meta",), _HINT)
     elif _id_text(value["meta"]["id"]) is None:
-        message = f"the id is {_kind(value['meta']['id'])}, not a whole number"
+        message = f"the id is {kind_of(value['meta']['id'])}, not a whole number"
         yield _Fault("PRD111", message, ("meta", "id"), "write the question's number")
 
 
@@ -459,8 +444,7 @@ RUENVAQA = MeraFormat(
     carries=(
         "id",
         "audio",
-        "start",
-        "end",
+        *_TIMES,
         "question",
         "instruction",
         "options",

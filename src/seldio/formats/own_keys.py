@@ -28,7 +28,7 @@ from seldio.formats.json_records import CONTAINERS, Records
 from seldio.formats.json_text import Pointer
 from seldio.formats.parquet import guarded
 from seldio.reader_rules import reader_rule
-from seldio.schema.qa import Item, flaws, row_of
+from seldio.schema.qa import Item, row_of
 from seldio.text import clipped, listed, plural, printable
 
 PREFIX = "fields:"
@@ -69,10 +69,8 @@ def spelled(fields: Mapping[str, str] | str, asked: bool = False) -> str:
         pairs = [*fields.items()]
     for field, key in pairs:
         if field not in known_fields or not key:
-            raise UsageError(
-                f"{option} {field}={key}: expected FIELD=KEY with a field of {', '.join(known_fields)}, such as "
-                f"{example}"
-            )
+            expected = f"expected FIELD=KEY with a field of {', '.join(known_fields)}, such as {example}"
+            raise UsageError(f"{option} {field}={key}: {expected}")
     keys = dict(pairs)
     if len(keys) < len(pairs) or needed not in keys:
         raise UsageError(f"{option} names each field once, and {needed}=KEY among them")
@@ -82,15 +80,13 @@ def spelled(fields: Mapping[str, str] | str, asked: bool = False) -> str:
 def named(name: str) -> OwnKeys:
     """Return the format that :func:`spelled` has named."""
     keys = dict(pair.partition("=")[::2] for pair in _PAIRS.split(name.removeprefix(PREFIX)))
-    carries = (*dict.fromkeys(("id", *keys)), "extra")
     predicted = "prediction" in keys
-    holds: Any = "predictions" if predicted else "items"
     return OwnKeys(
         name=name,
         title=f"{'predictions' if predicted else 'questions'} under keys of your own",
-        holds=holds,
+        holds="predictions" if predicted else "items",
         needs=("prediction" if predicted else "answer",),
-        carries=carries,
+        carries=(*dict.fromkeys(("id", *keys)), "extra"),
         keys=keys,
         answers=None if predicted else "text",
         letters=not predicted,
@@ -120,24 +116,17 @@ class OwnKeys(ItemFormat):
                 f"its keys are {listed([*keys], 20)}"
             )
         rows, numbers = list[Row](), list[int]()
-        first = None  # the number of the first option if right answers are numbers; None if nothing tells it
-        if {"answer", "options"} <= self.keys.keys():
-            places: list[tuple[int, int]] = []
-            for record in records.values:
-                text, options = _text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])
-                if text and options and text not in options and _NUMBER.fullmatch(text):
-                    places.append((int(text), len(options)))
-            lowest = min((place for place, _ in places), default=1)
-            above = any(place >= count for place, count in places)
-            first = 0 if lowest == 0 and not above else 1 if lowest > 0 and above else None
+        first = self._first_option(records.values)
         for number, record in enumerate(records.values):
             values = self._fields(record, number, first)
-            if (row := row_of(self.model, values)) is not None:
+            row = row_of(self.model, values)
+            if not isinstance(row, list):
                 rows.append(row)
                 numbers.append(number)
-            for flaw in flaws(self.model, values) if row is None else ():
-                key = self.keys.get(str(flaw.at[0]))
-                place = records.place(number, _pointer(record, key or ""))
+                continue
+            for flaw in row:
+                key = self.keys.get(str(flaw.at[0]), "")
+                place = records.place(number, _pointer(record, key))
                 message = f"{printable(key or str(flaw.at[0]))} must be {flaw.must}"
                 place = place._replace(end_column=place.column + len(place.value))
                 sink(place.finding(reader_rule("SYN212"), path, message, None))
@@ -151,6 +140,18 @@ class OwnKeys(ItemFormat):
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:  # noqa: ARG002
         """Raise UsageError: a file of own keys has more than these."""
         raise UsageError("keys of your own are read, not written: choose another format with --to")
+
+    def _first_option(self, records: Sequence[Mapping[str, Any]]) -> int | None:
+        """Return the number of the first option where right answers are numbers; None where nothing tells it."""
+        if not {"answer", "options"} <= self.keys.keys():
+            return None
+        numbers, is_beyond = [1], False
+        for record in records:
+            text, options = _text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])
+            if text and options and text not in options and _NUMBER.fullmatch(text):
+                numbers.append(int(text))
+                is_beyond |= int(text) >= len(options)
+        return 1 if min(numbers) > 0 and is_beyond else 0 if min(numbers) == 0 and not is_beyond else None
 
     def _fields(self, record: Mapping[str, Any], number: int, first: int | None) -> dict[str, Any]:
         values: dict[str, Any] = {} if self.holds == "predictions" else {"question": ""}

@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise, zip_longest
 from types import MappingProxyType, NoneType
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -102,8 +102,7 @@ def read_parquet(data: bytes, path: str, sink: Sink) -> pa.Table | None:
     return guarded(data, path, sink, _event_table)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(NamedTuple):
     """Why a file cannot be read."""
 
     code: str

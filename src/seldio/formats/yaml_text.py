@@ -116,8 +116,7 @@ class YamlDocument:
         try:
             self._loader = _Loader(lines.text)
             self._root = self._loader.get_single_node()
-            if self._root is not None:
-                self.value = self._read(self._root, 1)
+            self.value = None if self._root is None else self._read(self._root, 1)
         except YamlProblem as problem:
             self.problems.append(problem)
         except RecursionError:
@@ -170,17 +169,13 @@ class YamlDocument:
 
     def _pairs(self, node: yaml.MappingNode, depth: int) -> _Pairs:
         pairs: _Pairs = {}
-        merged: _Pairs = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 message = "not valid YAML: a key that is a list or mapping"
                 raise _problem("SYN401", key_node, message, "a key is a word; put text with brackets in quotes")
             if key_node.value == "<<" and key_node.style is None:
-                for mapping in value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]:
-                    if not isinstance(self._read(mapping, depth + 1), dict):
-                        raise _problem("SYN401", value_node, "not valid YAML: << can only merge mappings", "remove it")
-                    merged = self._members[id(mapping)] | merged
-                continue
+                message = "the key <<: it is not core YAML and is not read"
+                raise _problem("SYN402", key_node, message, "write the keys out that it stands for")
             key = self._read(key_node, depth + 1)
             if key in pairs:
                 line = self.lines.line(pairs[key][0].start_mark.index)
@@ -188,15 +183,13 @@ class YamlDocument:
                 hint = "remove one of them: the last one silently wins"
                 self.problems.append(_problem("SYN403", key_node, message, hint))
             pairs[key] = key_node, value_node
-        return merged | pairs
+        return pairs
 
     def _foreign(self, node: yaml.Node) -> None:
         tag = node.tag
         shown = clipped(f"!!{tag.removeprefix(_CORE)}" if tag.startswith(_CORE) else tag)
-        why = "it is not core YAML and is not read"
-        if "python" in tag:
-            why = "it could run code and is ignored"
-        elif tag in _SCALARS or tag in (_CORE + "seq", _CORE + "map"):
+        why = "it could run code and is ignored" if "python" in tag else "it is not core YAML and is not read"
+        if tag in (*_SCALARS, _CORE + "seq", _CORE + "map"):
             why = "the value is of another kind"
         problem = _problem("SYN402", node, f"the tag {shown}: {why}", "remove the tag; !!null is all a meta file needs")
         if match := _TAG.search(self.lines.text, problem.start, problem.end):

@@ -16,6 +16,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, ov
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from seldio.schema.numbers import Int32, NotNegative
 
@@ -200,9 +201,6 @@ class Rows(Sequence[Item | Prediction]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        return repr(list(self))
-
 
 def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | Prediction]:
     columns = opened({name: table[name].to_pylist() for name in table.column_names})
@@ -228,14 +226,14 @@ packed = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def opened(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return *columns* with their JSON text as objects; raise ValueError, RecursionError or TypeError if it is none."""
+    """Return *columns* with their JSON text as objects; raise ValueError or TypeError if it is none."""
     values = {**columns}
     if "extra" in columns:
-        values["extra"] = [None if text is None else json.loads(text) for text in columns["extra"]]
+        values["extra"] = [None if text is None else from_json(text) for text in columns["extra"]]
     for events in columns.get("events", ()):
         for event in events if isinstance(events, list) else ():
             if isinstance(event, dict) and event.get("extra") is not None:
-                event["extra"] = json.loads(event["extra"])
+                event["extra"] = from_json(event["extra"])
     return values
 
 
@@ -296,21 +294,13 @@ class Flaw(NamedTuple):
     must: str  # what the value must be, to end a sentence with: ``a number``
 
 
-def flaws(model: type[BaseModel], values: Mapping[str, Any]) -> Iterator[Flaw]:
-    """Yield all that is wrong with the *values* of a row; nothing where they make one."""
-    try:
-        model.model_validate(values)
-    except ValidationError as error:
-        for detail in error.errors(include_url=False, include_input=False):
-            yield Flaw(detail["loc"], _KINDS.get(detail["type"], "wrong"), must(detail))
-
-
-def row_of(model: type[Model], values: Mapping[str, Any]) -> Model | None:
-    """Return the row that *values* make; None where something is wrong with them."""
+def row_of(model: type[Model], values: Mapping[str, Any]) -> Model | list[Flaw]:
+    """Return the row that *values* make, or all that is wrong with them."""
     try:
         return model.model_validate(values)
-    except ValidationError:
-        return None
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)
+        return [Flaw(detail["loc"], _KINDS.get(detail["type"], "wrong"), must(detail)) for detail in details]
 
 
 _KINDS = {"missing": "missing", "extra_forbidden": "unknown"}
