@@ -7,7 +7,6 @@ is judged by the schema in ``package.toml``.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import re
 import tomllib
