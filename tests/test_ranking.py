@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.reports import render
+from seldio.reports import Options, render
 from seldio.reports.tables import Column, Interval, ScoreReport, Table
 from seldio.scores.ranking import rank, rank_columns, read_scores, report, scores_of
 from seldio.scores.seld.profiles import ER, LE, LR, F
@@ -101,10 +101,10 @@ def scored(system: str, values: tuple[float, ...], profile: str = "dcase2023") -
 REPORTS = [scored("=b", (0.4, 0.1 + 0.2, 10.0, math.nan)), scored("a", (0.5, 0.2, 12.5, 0.3))]
 
 
-@pytest.mark.parametrize("format", ["json", "csv"])
-def test_own_files_are_read(tmp_path: Path, format: str) -> None:
+@pytest.mark.parametrize(("format", "table"), [("json", None), ("csv", "overall")])
+def test_own_files_are_read(tmp_path: Path, format: str, table: str | None) -> None:
     path = tmp_path / f"scores.{format}"
-    path.write_text("".join(render(REPORTS, format)), "utf-8")
+    path.write_text("".join(render(REPORTS, format, Options(table=table))), "utf-8")
     expected, found = scores_of(REPORTS), read_scores(path)
     values = [
         [
@@ -116,6 +116,9 @@ def test_own_files_are_read(tmp_path: Path, format: str) -> None:
     assert repr(values[0]) == repr(values[1])
     if format == "json":
         assert repr(report(found).tables[0].rows) == repr(report(expected).tables[0].rows)
+    path.write_text("".join(render(REPORTS, "csv")), "utf-8")
+    with pytest.raises(DataError, match="has every table of a report"):
+        read_scores(path)
 
 
 def test_plain_csv_with_shares_in_per_cent(tmp_path: Path) -> None:

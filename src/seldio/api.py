@@ -544,7 +544,7 @@ def score(
         force: score labels and predictions even if they have errors.
         table: report: only this table, such as overall or classes; clips (the score of each), errors and confusions
             (what F lacks, by type and class) are computed when asked for, all adds these to the others. JSON has every
-            table, CSV one, by default overall. In Python the report has every table, and those asked for.
+            table. In Python the report has every table, and those asked for.
         baselines: add the published results of the profile, if they cover the same clips or questions with the same
             limits; a notice says why not.
         threshold: maximum error. Labels: angle (°), distance (m), relative (distance error / distance), those of the

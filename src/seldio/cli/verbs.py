@@ -126,8 +126,6 @@ def score(
     predictions = given["predictions"]
     form = _form(output, json)
     see_free(out, predictions, given["reference"], given["judgements"], given["judge_set"].get("cache"))
-    if form == "csv" and given["table"] == "all":
-        raise UsageError("--table all: CSV has one table; name it, or use --json")
     if given["items"] is not None and len(predictions) > 1:
         raise UsageError("--items takes one system; seldio compare --items shows where several differ")
     reports = [api.score(**given | {"predictions": system}) for system in predictions]
@@ -219,7 +217,7 @@ def diff(
     """Print a difference.
 
     Args:
-        table: report: only this table: changes, clips, events or rows. JSON has every table, CSV one.
+        table: report: only this table: changes, clips, events or rows. JSON has every table.
         details: report: print long tables of clips, events and rows too.
     """
     form = _form(output, json)

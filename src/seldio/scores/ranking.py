@@ -24,7 +24,7 @@ from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.csv_text import read_table, rows
 from seldio.reports import json_report
-from seldio.reports.spreadsheet import unguarded
+from seldio.reports.spreadsheet import LONG, unguarded
 from seldio.reports.tables import INTERVAL_PARTS, Cell, Column, Interval, Notice, ScoreReport, Table
 from seldio.scores.seld.profiles import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
 from seldio.text import listed, plural, printable
@@ -143,6 +143,10 @@ def _csv_records(data: bytes, path: str) -> list[dict[str, str | None]]:
     name = next((name for name in _NAMES if head is not None and name in head.values), _NAMES[0])
     table = read_table(data, path, raise_errors, (name,))
     assert table is not None  # the sink raises
+    if table.header[: len(LONG) - 1] == LONG[:-1]:
+        raise DataError(
+            f"{printable(path)} has every table of a report: give the report as JSON, or its table overall alone"
+        )
     ends = {f"{name}_{part}" for name in table.header for part in INTERVAL_PARTS}
     records = (zip(table.header, row, strict=True) for row in table.cells)
     return [{name: cell for name, cell in record if name not in ends} for record in records]
