@@ -118,8 +118,8 @@ def test_right_replies_score_in_full_however_questions_were_made(
         said.write_text("".join(f'{{"id": "{n}", "prediction": "{text}"}}\n' for n, text in enumerate(replies, 1)))
         row = scored(said, path, "multiple-choice")
         assert row["as read"] == 1
-        assert name == "letters" or row["accuracy"] == 1
-    assert scored(tmp_path / "letters.jsonl", path, "ruenvaqa")["exact"] == 1
+        assert row["accuracy" if name == "texts" else "letter"] == 1
+    assert scored(tmp_path / "letters.jsonl", path, "ruenvaqa")["letter"] == 1
 
 
 def scored(predictions: Path, questions: Path, profile: str) -> dict[str, Any]:

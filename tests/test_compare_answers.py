@@ -53,8 +53,8 @@ def test_recordings_are_resampled_with_all_their_questions(asked: Path, tmp_path
     assert report.table("tests").rows[0][1] == pytest.approx(golden.pvalue)
     difference = report.table("differences").rows[0][1]
     assert difference.value == pytest.approx(0.3)
-    led = seldio.compare([one, two], asked, lead="text", intervals="bootstrap=200")
-    assert led.table("tests").rows[0][0] == "two.jsonl − one.jsonl: text"
+    led = seldio.compare([one, two], asked, lead="letter", intervals="bootstrap=200")
+    assert led.table("tests").rows[0][0] == "two.jsonl − one.jsonl: letter"
     back = seldio.compare([two, one], asked).table("differences").rows[0][1]
     assert back == pytest.approx((-difference.value, -difference.high, -difference.low))
     for over in ("rooms", "questions"):

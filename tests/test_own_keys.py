@@ -325,7 +325,7 @@ def test_an_archive_scores_as_the_log_in_json_does(pack: Any, tmp_path: Path) ->
     numbers = [{name: cell for name, cell in report.overall.items() if name != "system"} for report in reports]
     assert numbers[0] == numbers[1]
     assert numbers[0]["items"] == 2
-    assert numbers[0]["read"] == 0.5
+    assert numbers[0]["letter"] == 0.5
     tables = [seldio.read(tmp_path / name) for name in ("log.eval", "log.json")]
     assert tables[0].to_pylist() == tables[1].to_pylist()
     assert tables[0]["prediction"].to_pylist() == ["B", "ANSWER: A"]

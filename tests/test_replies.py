@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from seldio.answers import words
 from seldio.answers.extract import AnsweredQuestion, Names, extract
+from seldio.answers.matching import letter_of
 from seldio.answers.measures import QUANTITIES
 from seldio.answers.reading import read
 from seldio.answers.words import plainly
@@ -316,7 +317,6 @@ WORDS = {
     ),
     "motion": ("classify_motion", "How does it move?", "stationary"),
 }
-LETTERED = [f"вариант {name}" for name in ("один", "два", "три", "четыре", "пять")]
 TABLE_NAMES = Names(["guitar", "bell", "dog", "crackle", "vehicle"])
 TIGHT = get("so-bench").changed(azimuth=0.01, elevation=0.01, distance=0.02, onset=0.01)
 
@@ -333,8 +333,8 @@ def asked_about(about: str, reads: Any, text: str) -> AnsweredQuestion:
 def read_out(about: str, text: str, reads: Any) -> Any:
     """What is read out of an answer, in the words of the table; ``"wrong"`` for another number than the right one."""
     if about == "letter":
-        option = read(text, LETTERED, latin=True).option
-        return option and "ABCDE"[LETTERED.index(option)]
+        found = letter_of(text)
+        return found and found.latin
     question = asked_about(about, reads, text)
     judged = extract(question, TABLE_NAMES)
     outcome = judged and evaluate(question, judged, TIGHT)

@@ -1,4 +1,4 @@
-"""Exact match and multiple choice: the official programs' answers, joins and notices."""
+"""Exact match and multiple choice: the official programs' answers, the grammar of letters, joins and notices."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ import numpy as np
 import pytest
 from commands import rows_of
 from conftest import Kept
+from effort import grows_no_faster
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio import formats
-from seldio.answers.matching import exact_match, string_match
+from seldio.answers.matching import exact_match, letter_of, string_match
 from seldio.errors import DataError
 from seldio.findings import raise_errors
 from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import choices
 
-CYRILLIC_VE, CYRILLIC_BE = "\u0412", "\u0411"
+CYRILLIC_A, CYRILLIC_VE, CYRILLIC_BE, CYRILLIC_ES = "\u0410", "\u0412", "\u0411", "\u0421"
 
 
 def item(id: str, answer: str | None = "B", options: int = 4, **more: object) -> Item:
@@ -70,6 +71,40 @@ def test_exact_match_is_that_of_the_harness(prediction: str, reference: str) -> 
     assert exact_match(prediction, reference) == harness(prediction, reference)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "  ", "...", "A dog barks", "В аэропорту", "С одной стороны", "Ответ: в аэропорту", "The answer is A dog",
+        "B или C", "Ответ: B или C", "A) аэропорт, B) причал", "вариант A, вариант B", "ANSWER: AB", "A.M. radio",
+        "В-третьих, нет", "I think so", "B2", "A, B, C",
+    ],
+)  # fmt: skip
+def test_no_letter_is_better_than_a_wrong_one(text: str) -> None:
+    assert letter_of(text) is None
+
+
+def test_cyrillic_letters_have_two_readings() -> None:
+    readings = {}
+    for letter in (CYRILLIC_A, CYRILLIC_BE, CYRILLIC_VE, CYRILLIC_ES):
+        found = letter_of(f"Ответ: {letter}")
+        assert found.cyrillic
+        readings[letter] = (found.latin, found.index)
+    assert list(readings.values()) == [("A", 0), (None, 1), ("B", 1), ("C", 2)]
+
+
+@given(st.sampled_from("ABCD"), st.text(st.sampled_from(" .,*()[]:!\n«»"), max_size=5), st.text(" \n.)*", max_size=5))
+def test_punctuation_never_hides_a_letter(letter: str, before: str, behind: str) -> None:
+    found = letter_of(before + letter + behind)
+    assert found.latin == letter
+
+
+@pytest.mark.parametrize(
+    ("before", "piece", "behind"), [("", "ответ ", ""), ("ответ", " ", ""), ("B", ".", "x"), ("", "option ", "B")]
+)
+def test_the_time_for_long_answers_grows_with_them_and_no_faster(before: str, piece: str, behind: str) -> None:
+    assert grows_no_faster(lambda size: letter_of(before + piece * size + behind), 20_000)
+
+
 def test_each_way_of_counting() -> None:
     answers = {
         "1": "B", "2": " B", "3": "ОТВЕТ B", "4": "B) причал", "5": CYRILLIC_VE, "6": "C", "7": "", "8": "b.",
@@ -77,15 +112,15 @@ def test_each_way_of_counting() -> None:
     }  # fmt: skip
     report = score([item(id) for id in answers], said(**answers), profile="ruenvaqa")
     assert report.overall == {
-        "system": "s", "items": 10, "exact_match": 0.2, "stripped": 0.3, "answer_word": 0.4,
-        "letter_by_look": 0.4, "read": 0.8, "chance": 0.25,
+        "system": "s", "items": 10, "exact_match": 0.2, "stripped": 0.3, "answer_word": 0.4, "letter": 0.6,
+        "letter_by_look": 0.7, "read": 0.8, "chance": 0.25,
     }  # fmt: skip
     assert rows_of(report, "overall")["people, as published"]["exact_match"] == 0.9497
     layers = {name: row["n"] for name, row in rows_of(report, "replies").items()}
-    assert layers == {"read: whole reply": 7, "read: first or last line": 2, "empty": 1}
+    assert layers == {"read: letter, alone": 6, "read: letter, answer word": 2, "read: letter, first": 1, "empty": 1}
     assert names(report) == {"only-read": True, "cyrillic-letters": True}
     assert report.verdict == (
-        "The number of MERA and of its paper is exact: 20.0 %. stripped, ОТВЕТ, by look, as read are "
+        "The number of MERA and of its paper is exact: 20.0 %. stripped, ОТВЕТ, letter, by look, as read are "
         "other readings of the same replies, and no published numbers."
     )
 
@@ -136,7 +171,7 @@ def test_no_measure_misses_what_a_stricter_one_finds(pairs: list[tuple[str, str]
     overall = score(items, outputs, profile="ruenvaqa").overall
     share = {name: float(str(value)) for name, value in overall.items() if name not in ("system", "items")}
     assert share["exact_match"] <= min(share["stripped"], share["answer_word"])
-    assert share["stripped"] <= share["letter_by_look"] <= share["read"] <= 1
+    assert share["stripped"] <= share["letter"] <= share["letter_by_look"] <= 1
 
 
 def test_string_match() -> None:
@@ -156,7 +191,7 @@ def test_each_way_of_reading_a_choice() -> None:
     texts = {"1": "Man", "2": "A", "3": "(A) man", "4": "Woman", "5": "A man speaks"}
     items = [choice(id, options, "Man", category="Reasoning", difficulty="easy") for id in (*texts, "6")]
     report = score(items, said(**texts), allow_missing=True, profile="mmau")
-    shares = {"accuracy": 3 / 5, "over_all": 3 / 6, "exact": 1 / 6, "text": 2 / 6, "read": 4 / 6}
+    shares = {"accuracy": 3 / 5, "over_all": 3 / 6, "exact": 1 / 6, "text": 2 / 6, "letter": 2 / 6, "read": 4 / 6}
     assert shares == pytest.approx({name: report.overall[name] for name in shares})
     assert names(report) == {"missing": True, "letter-alone": True, "only-read": True}
     tables = {table.name for table in report.tables}
@@ -166,6 +201,7 @@ def test_each_way_of_reading_a_choice() -> None:
 def test_odd_questions_are_told() -> None:
     questions = (("1", ["Man", "Man", "Dog"], "Man"), ("2", ["a b", "b a"], "a b"), ("3", ["x", "y"], "z"))
     report = score([choice(*each) for each in questions], said(**{"1": "B", "2": "b a", "3": "z"}))
+    assert report.overall["letter"] == pytest.approx(1 / 3)
     assert names(report) == {
         "answer-not-an-option": True, "letter-alone": True, "only-read": True, "only-official": True,
     }  # fmt: skip

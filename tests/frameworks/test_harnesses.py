@@ -79,7 +79,7 @@ def test_inspect(questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     theirs = log.results.scores[0].metrics["accuracy"].value
     (results,) = (tmp_path / "logs").glob("*.json")
     report = same_score(results, texts, questions)
-    assert report.overall["read"] == theirs == 0.6
+    assert report.overall["letter"] == theirs == 0.6
     write_eval_log(log, str(tmp_path / "log.eval"))
     assert numbers(same_score(tmp_path / "log.eval", texts, questions)) == numbers(report)
 

@@ -77,15 +77,12 @@ class OptionChoice(NamedTuple):
 UNREAD = OptionChoice(None, "")
 
 
-def read(reply: str, options: Sequence[str], question: str = "", *, latin: bool = False) -> ReplyReading:
-    """Return the one of *options* that *reply* says is the answer to *question*.
-
-    *latin*: whether options have Latin letters alone, so that a Cyrillic В is B beside Russian options too.
-    """
+def read(reply: str, options: Sequence[str], question: str = "") -> ReplyReading:
+    """Return the one of *options* that *reply* says is the answer to *question*."""
     if not reply.strip():
         return ReplyReading(None, state="empty")
     text = stripped(reply)
-    known_options = KnownOptions(tuple(options), latin)
+    known_options = KnownOptions(tuple(options))
     choice = OptionChoice(only(known_options.spelled[0].get(reply.strip(), ())), "whole reply")
     if choice.option is None and text and options:
         answers = sorted(folded(option) for option in known_options.texts)
@@ -403,7 +400,7 @@ def _echoed(sentence: str, question: str) -> bool | None:
 class KnownOptions:
     """The options of a question, without the labels that they have of their own, and their spellings."""
 
-    def __init__(self, given: tuple[str, ...], latin: bool = False) -> None:
+    def __init__(self, given: tuple[str, ...]) -> None:
         heads = [_RE.own_label.match(text) for text in given]
         labels = "".join(head[1] if head else " " for head in heads)
         in_order = len(labels) > 1 and any(order.startswith(labels) for order in OWN_LABELS)
@@ -414,7 +411,7 @@ class KnownOptions:
         self.numeric = any(re.search(r"\d", word) or word in numbers() for word in words)
         self.placed = any(_RE.placed.search(text) for text in self.texts)
         self.cyrillic = any(_RE.cyrillic.match(text.strip()) for text in given)
-        self.russian = not latin and any(_RE.russian.search(text) for text in given)
+        self.russian = any(_RE.russian.search(text) for text in given)
         self.longest = max(map(len, given), default=0) + 200
         first: dict[str, int] = {}
         self.first = [first.setdefault(text, place) for place, text in enumerate(given)]  # of equal options

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from seldio.answers.matching import after_answer_word, by_look, exact_match, same_text, string_match
+from seldio.answers.matching import (
+    Letter,
+    after_answer_word,
+    exact_match,
+    letter_of,
+    same_text,
+    string_match,
+)
 from seldio.errors import DataError
 from seldio.formats.about import about
 from seldio.formats.items import LETTERS, option_place
@@ -124,6 +130,7 @@ OFFICIAL = _measure(
 OVER_ALL = _measure("over_all", "over all", "string match, a missing prediction counting as wrong")
 EXACT = _measure("exact", "exact text", "the text of the right option, character by character")
 TEXT = _measure("text", "text", "the text of the right option, without case, punctuation and the option's label")
+LETTER = _measure("letter", "letter", "the letter of the right option, Cyrillic ones read by their look")
 TOP_1 = _measure(
     "accuracy",
     "accuracy",
@@ -143,7 +150,8 @@ ANSWER_WORD = _measure(
     "exact match of the answer or of what follows the last ОТВЕТ in it, whichever is right; MERA's site has such "
     "a rule, its code is not public",
 )
-LOOK = _measure("letter_by_look", "by look", "stripped, with Cyrillic А, В, С, Е read as A, B, C, E")
+LATIN = _measure("letter", "letter", "the Latin letter that the answer gives, by seldio's grammar")
+LOOK = _measure("letter_by_look", "by look", "the letter of the answer, Cyrillic А, В, С, Е read as A, B, C, E")
 
 #: What questions are grouped by.
 _GROUPS = ("task", "modality", "category", "sub-category", "difficulty", "language")
@@ -155,6 +163,7 @@ class ChoiceCase:
 
     profile: str
     joined: Joined  # questions and predictions
+    letters: Sequence[Letter | None]  # of the predictions
     #: by measure, the one that the profile counts first and READ last: 1 or 0; NaN where the question does not count
     measures: Mapping[Column, Floats]
     states: Sequence[str]  # what became of each reply, see :mod:`seldio.scores.replies`
@@ -217,9 +226,9 @@ class ChoiceCase:
         for number, (item, row) in enumerate(self.joined.pairs):
             marks = {name: bool(values[number]) for name, values in every.items()}
             right, reply = next(iter(marks.values())), row.prediction if row is not None else None
-            # a right option alone is beyond doubt, though official programs do not find it by its letter
-            alone = marks["read"] and self.states[number] == "read: whole reply"
-            differs = right != marks["read"] and not alone
+            # a right letter is beyond doubt, though many official programs look for the text
+            letter = marks["read"] and (marks["letter"] or marks.get("letter_by_look", False))
+            differs = right != marks["read"] and not letter
             yield verdict_of(item, reply, self.said[number] or "", self.states[number], float(right), marks, differs)
 
     def notices(self) -> tuple[Notice, ...]:
@@ -279,40 +288,46 @@ def count(
         DataError: predictions and questions do not fit, or answers are secret.
     """
     joined = join(items, predictions, allow_missing=allow_missing)
-    readings = read_all(joined.items, joined.texts, ask, latin=profile == "ruenvaqa")
+    letters = [letter_of(text) for text in joined.texts]
+    readings = read_all(joined.pairs, joined.texts, ask)
     answered = np.array([row is not None for _, row in joined.pairs], dtype=bool)
     said = [reading.option for reading in readings]
     states = [state_of(reading) for reading in readings]
     marks: list[tuple[bool | None, ...]] = []
     if profile == "ruenvaqa":  # the right answer is the Latin letter of an option
-        for number, (item, text) in enumerate(zip(joined.items, joined.texts, strict=True)):
+        for number, (item, text, letter) in enumerate(zip(joined.items, joined.texts, letters, strict=True)):
             right, behind = item.answer or "", after_answer_word(text)
             place = option_place(right.strip(), len(item.options or ()))
             option = item.options[place] if item.options and place is not None else None
-            exact, look = exact_match(text, right), exact_match(by_look(text.strip()), right)
+            exact = exact_match(text, right)
+            look = letter is not None and letter.latin == right.strip().upper()
             worded = exact or (behind is not None and exact_match(behind, right))
-            read = look or (option is not None and said[number] == option)
-            marks.append((exact, exact_match(text.strip(), right), worded, look, read))
-        measures = dict(
-            zip((EXACT_MATCH, STRIPPED, ANSWER_WORD, LOOK, READ), np.array(marks, np.float64).T, strict=True)
-        )
-        measures = {column: values * answered for column, values in measures.items()}
+            latin = look and letter is not None and not letter.cyrillic
+            by_text = said[number] is not None and said[number] == option
+            marks.append((exact, exact_match(text.strip(), right), worded, latin, look, look or by_text))
+            if letter is not None:
+                said[number], states[number] = letter.latin, f"read: letter, {letter.rule}"
+        columns = (EXACT_MATCH, STRIPPED, ANSWER_WORD, LATIN, LOOK, READ)
+        measures = dict(zip(columns, np.array(marks, np.float64).T, strict=True))
+        measures |= {column: measures[column] * answered for column in (EXACT_MATCH, STRIPPED, ANSWER_WORD)}
     else:  # the right answer is the text of an option
-        for number, (item, text) in enumerate(zip(joined.items, joined.texts, strict=True)):
+        for number, (item, text, letter) in enumerate(zip(joined.items, joined.texts, letters, strict=True)):
             answer, options = item.answer or "", item.options or []
-            same = same_text(text, answer)
-            read = said[number] == answer if answer in options else same
-            marks.append((text == answer, string_match(text, answer, options), same, read))
+            same, option_exists = same_text(text, answer), answer in options
+            index = letter.index if letter is not None else -1
+            lettered = option_exists and 0 <= index < len(options) and options[index] == answer
+            read = said[number] == answer if option_exists else same
+            marks.append((text == answer, string_match(text, answer, options), same, lettered, read))
             if read and not item.options:
                 states[number] = "read: text"
-        exactly, matched, same_texts, read_ones = np.array(marks, np.float64).T
+        exactly, matched, *others = np.array(marks, np.float64).T
         if profile == "dcase2026-task5":
             measures = {TOP_1: exactly, MATCH: matched}
         else:
             measures = {OFFICIAL: np.where(answered, matched, np.nan), OVER_ALL: matched, EXACT: exactly}
-        measures |= {TEXT: same_texts, READ: read_ones}
+        measures |= dict(zip((TEXT, LETTER, READ), others, strict=True))
     states = [state if has_reply else state_of(None) for state, has_reply in zip(states, answered, strict=True)]
-    return ChoiceCase(profile, joined, measures, states, said, allow_missing)
+    return ChoiceCase(profile, joined, letters, measures, states, said, allow_missing)
 
 
 # --- tables ----------------------------------------------------------------------------------------
@@ -345,8 +360,6 @@ def tables(system: str, case: ChoiceCase) -> tuple[Table, ...]:
 
 # --- what there is to know -------------------------------------------------------------------------
 
-_LETTER_ALONE = re.compile(r"[\W_]*[A-HА-Е][\W_]*", re.IGNORECASE)
-
 
 def _noticed(case: ChoiceCase) -> Iterator[Notice]:
     """Yield what the replies and the questions say about the first measure."""
@@ -369,15 +382,14 @@ def _noticed(case: ChoiceCase) -> Iterator[Notice]:
             absent.append(item.id)
     text = f"whose answer is {'the letter of no option' if mera else 'none of the options'} ({listed(absent, 3)})"
     yield from counted("answer-not-an-option", len(absent), "question", text, True)
-    if mera:
-        cyrillic = int((case.measures[LOOK] > case.measures[STRIPPED]).sum())
-        text = "with the Cyrillic letter that looks like the right one: exact match, MERA's number, counts it as wrong"
-        yield from counted("cyrillic-letters", cyrillic, "prediction", text, True)
-    else:
-        pairs = zip(joined.items, joined.texts, strict=True)
-        alone = sum(
-            _LETTER_ALONE.fullmatch(text) is not None and not any(same_text(text, each) for each in item.options or ())
-            for item, text in pairs
-        )
-        text = "of one letter: string match looks for the text of an option and counts nearly all as wrong"
-        yield from counted("letter-alone", alone, "prediction", text, True)
+    letters = zip(case.letters, joined.items, joined.texts, strict=True)
+    alone = sum(
+        letter is not None and letter.rule == "alone" and not any(same_text(text, each) for each in item.options or ())
+        for letter, item, text in letters
+    )
+    text = "of one letter: string match looks for the text of an option and counts nearly all as wrong"
+    yield from counted("letter-alone", 0 if mera else alone, "prediction", text, True)
+    cyrillic = sum(letter is not None and letter.cyrillic for letter in case.letters)
+    text = "with a Cyrillic letter, read by its look"
+    text += "; exact match, MERA's number, counts it as wrong" if mera else ""
+    yield from counted("cyrillic-letters", cyrillic, "prediction", text, mera)

@@ -20,7 +20,7 @@ from seldio.files import input_at, write_bytes
 from seldio.files.names import suffix_of
 from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Table
-from seldio.schema.qa import Item
+from seldio.schema.qa import Item, Prediction
 from seldio.scores.judge import Ask, ReplySchema, make
 from seldio.text import json_text, printable
 
@@ -52,15 +52,11 @@ def _faults(most: int, verdict: Mapping[str, Any]) -> list[str]:
 
 
 def read_all(
-    items: Sequence[Item], texts: Sequence[str], ask: Ask | None = None, *, latin: bool = False
+    pairs: Sequence[tuple[Item, Prediction | None]], texts: Sequence[str], ask: Ask | None = None
 ) -> list[ReplyReading]:
-    """Return what the reply to each question says; with *ask*, a judge decides those that are unread.
-
-    *latin*: whether options have Latin letters, so that Cyrillic ones mean those that they look like.
-    """
-    readings = [
-        read(text, item.options or (), item.question, latin=latin) for item, text in zip(items, texts, strict=True)
-    ]
+    """Return what the reply to each question says; with *ask*, a judge decides those that are unread."""
+    items = [item for item, _ in pairs]
+    readings = [read(text, item.options or (), item.question) for item, text in zip(items, texts, strict=True)]
     unread = [number for number, reading in enumerate(readings) if reading.state == "unread" and items[number].options]
     if ask is None or not unread:
         return readings
