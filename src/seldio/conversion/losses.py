@@ -130,7 +130,7 @@ def located(table: pa.Table, target: LabelFormat) -> pa.Table:
     if "segmentation" in table.column_names or not {"azimuth", "elevation"} & set(target.needs):
         return table
     has_direction = _known(table, "azimuth", "elevation")
-    return table if has_direction.all() else table.filter(pa.array(has_direction))
+    return table if has_direction.all() else table.filter(from_numpy(has_direction))
 
 
 def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.Table:
@@ -233,7 +233,7 @@ def _in_classes(table: pa.Table, classed: Classes) -> pa.Table:
         table = with_column(table, "class_name", classed.names)
     elif "class_name" in table.column_names:
         table = table.drop_columns(["class_name"])
-    return table.filter(pa.array(_known(table, "class_id", "class_name")))
+    return table.filter(from_numpy(_known(table, "class_id", "class_name")))
 
 
 def _as_written(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
