@@ -233,7 +233,8 @@ def _in_classes(table: pa.Table, classed: Classes) -> pa.Table:
         table = with_column(table, "class_name", classed.names)
     elif "class_name" in table.column_names:
         table = table.drop_columns(["class_name"])
-    return table.filter(from_numpy(_known(table, "class_id", "class_name")))
+    has_class = _known(table, "class_id", "class_name")
+    return table if has_class.all() else table.filter(from_numpy(has_class))
 
 
 def _as_written(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
@@ -281,7 +282,8 @@ def held_back(table: pa.Table, target: LabelFormat) -> None:
 
 def _known(table: pa.Table, *fields: str) -> Any:
     """Return a mask of the rows in which one of *fields* at least has a value."""
-    masks = [to_mask(table[field].is_valid()) for field in fields if field in table.column_names]
+    columns = [table[field] for field in fields if field in table.column_names]
+    masks = [to_mask(column.is_valid() if pa.types.is_boolean(column.type) else column) for column in columns]
     return np.logical_or.reduce([np.zeros(table.num_rows, bool), *masks])
 
 
