@@ -104,6 +104,8 @@ FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
     [
         ("name = ", "Invalid value (at end of document)"),
         ("name = 'mine'\nyear = 2027", "year: there is no such key"),
+        ("name = 'mine'\ntitle = 'M'\ntree.splits_of = 'no'", "tree: cannot be read: 'no'"),
+        ("name = 'mine'\ntitle = 'M'\ntree.kinds.a = 'dev'", "tree: cannot be read: invalid literal"),
         (f"name = 'mine'\n{FORMAT}columns = 'azimut:int'", "unknown field 'azimut'; did you mean"),
     ],
 )

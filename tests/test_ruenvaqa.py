@@ -198,12 +198,12 @@ def test_letters(text: str, code: str | None) -> None:
 
 def test_ids_in_quotes_are_no_numbers() -> None:
     """MERA's verdict is ``no_id`` for each; a question whose own id stands in quotes is answered by such a one."""
-    quoted, _ = read(answers(("1", "A"), (2, "A")), SUBMISSION)
+    quoted, _ = read(answers((2, "A"), ("1", "A")), SUBMISSION)
     assert quoted is not None
     gold = [Item.model_validate({"id": str(n)}) for n in (1, 2)]
     for known in (gold, None):
         [finding] = check_answers(quoted, known)
-        assert (finding.code, finding.line) == ("PRD131", 7)
+        assert (finding.code, finding.line) == ("PRD131", 13)
         assert 'the id is the string "1", which does not answer question 1' in finding.message
     test, _ = read(packed(record("1"), record(2)), RUENVAQA)
     assert not list(check_answers(quoted, [row for row in test.rows if isinstance(row, Item)]))

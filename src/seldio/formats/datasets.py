@@ -239,7 +239,7 @@ LOOSE = DatasetSpec(name="loose", title="no known dataset")
 def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> DatasetSpec:
     """Return the row of a file; *earlier*: the rows of those before it."""
     labels, tree, sound, video = (record.get(key, {}) for key in ("labels", "tree", "recordings", "video"))
-    splits = earlier[tree["splits_of"]].splits if "splits_of" in tree else ()
+    splits = earlier[tree["splits_of"]].splits if "splits_of" in tree and "splits" not in tree else ()
     for name, split in tree.get("splits", {}).items():
         rooms = {int(room): _numbers(text) for room, text in split.get("rooms", {}).items()}
         splits = (*splits, SplitSpec(name, split["folds"], rooms, split.get("seconds")))
@@ -293,7 +293,10 @@ for _record in plugins.datasets():
 
         check(_record)
     if "title" in _record:  # others hold formats alone
-        _ROWS[_record["name"]] = _spec(_record, _ROWS)
+        try:
+            _ROWS[_record["name"]] = _spec(_record, _ROWS)
+        except (LookupError, ValueError) as error:  # folds and rooms that are no numbers, splits of an unknown dataset
+            raise UsageError(f"{_record['place']}: tree: cannot be read: {error}") from None
 #: Every dataset; of signs of one rank, those of the first row count.
 DATASETS: tuple[DatasetSpec, ...] = (*_ROWS.values(), LOOSE)
 #: The signs of all trees in the order in which they are looked for.

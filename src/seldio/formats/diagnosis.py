@@ -14,7 +14,7 @@ import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,8 @@ _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 #: A number with a comma in it, and one whose comma may separate thousands: `1,234`, but not `0,234` or `1,23`.
 _COMMAS = re.compile(rb"[0-9]*(?:,[0-9]+)+")
 _SEVERAL = re.compile(rb"(?<![0-9,])[0-9]++(?>(?:,[0-9]++){2,})(?=[\"';\t |]|$)", re.MULTILINE)
+#: A line that begins with a number that is not whole.
+_FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
 _THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
@@ -67,7 +69,7 @@ def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
     if look.body and look.certain:
         for at, column in enumerate(_columns(dialect, look.body)):
             for row in np.flatnonzero(column.causes[column.which] >= 0).tolist():
-                problem = column.problems[int(column.which[row])]
+                problem = column.problem(row)
                 if problem.fault.code in codes and problem.repaired is not None:
                     line = int(look.lines[row]) - 1
                     parts = (look.meant[line] or "").split(",")
@@ -100,6 +102,7 @@ class CellFault(NamedTuple):
 
 _NUMBERS = ("int", "whole", "real", "real3", "real3inf", "zero", "flag")
 _EXPONENTIAL = r"[+-]?[0-9]{1,9}(?:\.[0-9]{0,30})?[eE][+-]?[0-9]{1,2}"
+_SPACE = r"[\s\pZ]*"  # as RE2, which Arrow looks with, has it for all of Unicode
 _ODD = "is {text}, not a plain decimal number"
 _SIGNS = "write numbers using only 0-9, - and ."
 _POINT = "write it without a decimal point: the official loaders call int() on it"
@@ -110,7 +113,7 @@ FAULTS: tuple[CellFault, ...] = (
     CellFault("SYN123", "(N)", "whitespace around a number, other than spaces after a comma", "remove it", r"\1"),
     CONTROL,
     CellFault("SYN135", "", "is empty: {absent}", "{instead}"),
-    CellFault("SYN122", r'"\s*(N)\s*"', "is in quotes: {text}", "write numbers without quotes", r"\1"),
+    CellFault("SYN122", rf'"{_SPACE}(N){_SPACE}"', "is in quotes: {text}", "write numbers without quotes", r"\1"),
     CellFault("SYN122", '".*"', "is in quotes: {text}", "write numbers without quotes"),
     CellFault("SYN122", '[^"]*"[^"]*', "has a quote that is not closed: {text}",
               "cells are plain numbers: remove the quotes"),
@@ -128,9 +131,9 @@ FAULTS: tuple[CellFault, ...] = (
               r"-\1", kinds=_NUMBERS[1:6]),
     CellFault("SYN131", rf"[{DASHES}]({DIGITS})", "is written with a dash instead of a minus sign: {text}", _SIGNS,
               r"-\1", kinds=("int",)),
-    CellFault("SYN131", r"(N)\s*[°º˚]", "is written with a degree sign: {text}", _SIGNS, r"\1", angles=True),
-    CellFault("SYN131", rf"[{DASHES}]({UNSIGNED})\s*[°º˚]", "is written with a degree sign: {text}", _SIGNS, r"-\1",
-              angles=True),
+    CellFault("SYN131", rf"(N){_SPACE}[°º˚]", "is written with a degree sign: {text}", _SIGNS, r"\1", angles=True),
+    CellFault("SYN131", rf"[{DASHES}]({UNSIGNED}){_SPACE}[°º˚]", "is written with a degree sign: {text}", _SIGNS,
+              r"-\1", angles=True),
     CellFault("SYN137", r"\+(N)", "is written with a plus sign: {text}", "write numbers as plain decimals", r"\1"),
     CellFault("SYN132", r"(-?[0-9]{1,9})\.0*", "is {text}, but must be a whole number", _POINT, r"\1", kinds=("int",)),
     CellFault("SYN132", r"-?[0-9]{1,9}\.[0-9]*", "is {text}, but must be a whole number", _POINT, kinds=("int",)),
@@ -146,6 +149,9 @@ FAULTS: tuple[CellFault, ...] = (
 )  # fmt: skip
 #: Codes of the faults of cells, in the order of their first row in the table.
 _CODES = [*dict.fromkeys(fault.code for fault in FAULTS)]
+_CODE_OF = np.array([_CODES.index(fault.code) for fault in FAULTS])
+#: Whether a fault says that there is no value.
+_NO_VALUE = np.array(["{absent}" in fault.says for fault in FAULTS])
 _CLASS_HINT = "write the class number, counted from 0; seldio formats shows the class list"
 
 
@@ -157,11 +163,6 @@ class CellProblem(NamedTuple):
     cell: str
     kind: str
     field: str
-
-    @property
-    def cause(self) -> int:
-        """Return twice the number of the code, and 1 more if the cell is repaired."""
-        return 2 * _CODES.index(self.fault.code) + (self.repaired is not None)
 
     @property
     def shown(self) -> tuple[str, int]:
@@ -193,30 +194,45 @@ class CellProblem(NamedTuple):
         return f"{self.field} {says}" if named else says, _CLASS_HINT if worded else self.fault.hint.format_map(words)
 
 
-@cache
-def _looked_for(kind: str, field: str) -> list[tuple[CellFault, re.Pattern[str]]]:
-    """Return the faults that a column may have, with their patterns."""
-    grammar = f"((?:{KINDS[kind].pattern}))"
-    angle = field in ("azimuth", "elevation")
-    faults = [fault for fault in FAULTS if kind in (fault.kinds or KINDS) and angle >= fault.angles]
-    return [(fault, re.compile(f"(?s:{fault.pattern.replace('(N)', grammar)})")) for fault in faults]
+def matched(texts: pa.Array, pattern: str) -> Bools:
+    """Return which of *texts* a pattern is found in."""
+    return to_mask(compute("match_substring_regex", texts, pattern=pattern))
 
 
-def problem(cell: str, kind: str, field: str) -> CellProblem:
-    """Return the problem of a cell that does not match the grammar of its column."""
-    text = cell.strip()
-    for fault, pattern in _looked_for(kind, field):
-        match = pattern.search(cell) if fault is CONTROL else pattern.fullmatch(text)
-        if match is None or (fault.only is not None and not fault.only(text)):
+def _plain(text: str) -> str:
+    """Return a number without its exponent; empty where that is long."""
+    digits = format(Decimal(text), "f")
+    digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return "" if len(digits) > 20 else "0" if digits == "-0" else digits
+
+
+def problems(bad: pa.Array, kind: str, field: str) -> tuple[Ints, pa.Array]:
+    """Return the number of the fault of each of these *bad* cells, and what each can only mean, null if uncertain."""
+    texts, grammar = compute("utf8_trim_whitespace", bad), KINDS[kind].pattern
+    faults, meant = np.full(len(bad), -1), pa.nulls(len(bad), pa.string())
+    for number, fault in enumerate(FAULTS):
+        if kind not in (fault.kinds or KINDS) or fault.angles > (field in ("azimuth", "elevation")):
             continue
-        repaired = fault.meant.replace(r"\1", match[1]) if match.lastindex else None
-        if fault.meant == "plain":  # without the exponent, where that is not long
-            digits = format(Decimal(text), "f")
-            digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
-            repaired = None if len(digits) > 20 else "0" if digits == "-0" else digits
-        if not fault.meant or (repaired is not None and PATTERNS[kind].fullmatch(repaired)):
-            return CellProblem(fault, repaired, cell, kind, field)
-    raise AssertionError("the last row of the table matches every cell")
+        pattern = f"(?s)^(?:{fault.pattern.replace('(N)', f'({grammar})')})$"
+        hits = (matched(bad, fault.pattern) if fault is CONTROL else matched(texts, pattern)) & (faults < 0)
+        if not hits.any():
+            continue
+        found = compute("array_filter", texts, from_numpy(hits))
+        if fault.only is not None:
+            hits[hits] = [bool(fault.only(text)) for text in found.to_pylist()]
+        elif fault.meant:
+            if fault.meant == "plain":
+                found = from_texts(map(_plain, found.to_pylist()))
+            else:
+                found = compute("replace_substring_regex", found, pattern=pattern, replacement=fault.meant)
+            valid = matched(found, f"^(?:{grammar})$")
+            hits[hits] = valid
+            found = compute("array_filter", found, from_numpy(valid))
+            meant = compute("replace_with_mask", meant, from_numpy(hits), found)
+        faults[hits] = number
+        if (faults >= 0).all():
+            break
+    return faults, meant
 
 
 # --- the cells of all files ---------------------------------------------------------------------------
@@ -233,22 +249,23 @@ class _Column:
         self.part = part
         # spaces before a number are legal behind a comma, not at the start of a row
         pattern = f"^{'' if first else ' *'}(?:{KINDS[part.kind].pattern})$"
-        good = compute("match_substring_regex", self.texts, pattern=pattern)
-        bad = ~to_mask(good)
-        texts = compute("array_filter", self.texts, from_numpy(bad)).to_pylist()
-        problems = [problem(text, part.kind, part.field) for text in texts]
-        #: what is wrong with a text, by its number
-        self.problems = dict(zip(np.flatnonzero(bad).tolist(), problems, strict=True))
-        unknowable = described and part.field in cells.UNKNOWABLE
-        unknown = [unknowable and "{absent}" in each.fault.says for each in problems]
-        repaired = [
-            each.repaired if not null else str(cells.ABSENT) for each, null in zip(problems, unknown, strict=True)
-        ]
+        bad = ~matched(self.texts, pattern)
+        faults, repaired = problems(compute("array_filter", self.texts, from_numpy(bad)), part.kind, part.field)
+        unknown = _NO_VALUE[faults] & (described and part.field in cells.UNKNOWABLE)
+        absent = from_texts([str(cells.ABSENT)] * int(unknown.sum()))
         #: what each text can only mean
-        self.meant = compute("replace_with_mask", self.texts, from_numpy(bad), from_texts(repaired))
-        #: the :attr:`CellProblem.cause` of each text
-        self.causes = np.full(len(bad), -1)
-        self.causes[bad] = np.where(unknown, -1, [each.cause for each in problems])
+        self.meant = compute("replace_with_mask", repaired, from_numpy(unknown), absent)
+        self.meant = compute("replace_with_mask", self.texts, from_numpy(bad), self.meant)
+        #: for each text the number of its fault, and the cause: twice the number of its code, 1 more if it is repaired
+        self.faults, self.causes = np.full((2, len(bad)), -1)
+        self.faults[bad] = faults
+        self.causes[bad] = np.where(unknown, -1, 2 * _CODE_OF[faults] + to_mask(repaired))
+
+    def problem(self, row: int) -> CellProblem:
+        """Return what is wrong with the cell of a row."""
+        at = int(self.which[row])
+        fault, repaired, text = FAULTS[self.faults[at]], self.meant[at].as_py(), self.texts[at].as_py()
+        return CellProblem(fault, repaired, text, self.part.kind, self.part.field)
 
     def values(self, readable: Bools, kind: pa.DataType) -> pa.Array:
         """Return the values of the rows that are *readable*."""
@@ -282,7 +299,7 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
     for part, look in zip(parts, looks, strict=True):
         rows = slice(first, first + len(look.lines))
         causes = np.array([column.causes[column.which[rows]] for column in columns])
-        for cause in np.unique(causes[causes >= 0]).tolist():
+        for cause in np.flatnonzero(np.bincount(causes[causes >= 0])).tolist():
             look.note_cells(columns, causes == cause, first, repaired=bool(cause % 2))
         for finding in look.findings():
             sink(part.moved(finding))
@@ -292,8 +309,7 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
     decimals = any(column.part.kind == "whole" for column in columns)
     if decimals:
         reals = [column for column in columns if column.part.kind not in ("int", "flag", "name", "text")]
-        points = [compute("match_substring_regex", column.meant, pattern="[.e]") for column in reals]
-        decimals = any(to_mask(mask).any() for mask in points)
+        decimals = any(matched(column.meant, "[.e]").any() for column in reals)
     kept = np.concatenate(readable)
     values = [column.values(kept, column_type(column.part.kind, decimals)) for column in columns]
     return pa.Table.from_arrays(values, names=[part.field for part in dialect.columns])
@@ -350,7 +366,8 @@ class FileLook:
         self.readable = True
         rows = self.rows(begin)
         self.lines = np.flatnonzero(rows) + 1
-        self.body = np.frombuffer(self.text, np.uint8)[np.repeat(rows, np.diff(self.ends, prepend=-1))].tobytes()
+        kept = slice(None) if rows.all() else np.repeat(rows, np.diff(self.ends, prepend=-1))
+        self.body = np.frombuffer(self.text, np.uint8)[kept].tobytes()
 
     # --- lines -----------------------------------------------------------------------------------------
 
@@ -421,7 +438,7 @@ class FileLook:
             line = int(self.lines[row])
             excerpt = self.line(line - 1, shown=True)
             for at in np.flatnonzero(marked[:, row])[:shown].tolist():
-                problem = columns[at].problems[int(columns[at].which[first + row])]
+                problem = columns[at].problem(first + row)
                 (value, shift), (message, hint) = problem.shown, problem.sentences
                 place = len(",".join([*self.line(line - 1).split(",")[:at], ""])) + 1 + shift
                 rule, value = reader_rule(problem.fault.code), excerpt[place - 1 :][: len(value)]
@@ -495,7 +512,8 @@ class FileLook:
         few = [line.split(",") for line in itertools.islice(self.whole_lines(second), 20) if line.strip()]
         mixed = len({len(row) for row in few}) > 1 and b'"' not in self.text
         lettered = all(row[1].strip(' "')[:1].isalpha() for row in few if len(row) > 1)
-        if self.dialect.own or mixed or (len(row) == self.width and "." not in row[0] and not lettered):
+        timed = "." in row[0] and _FRACTION.search(self.text) is not None
+        if self.dialect.own or mixed or (len(row) == self.width and not timed and not lettered):
             return False  # nearly every file
         lines = [line for line in self.whole_lines(first) if line.strip()]
         change = change_between(lines, self.dialect)

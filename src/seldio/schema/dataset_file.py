@@ -115,7 +115,7 @@ class FormatSignKeys(_Keys):
 class SplitKeys(_Keys):
     """A split of the development set."""
 
-    folds: list[int] = Field(description="the folds that belong to it")
+    folds: list[int] = Field(description="the folds that belong to it", min_length=1)
     rooms: dict[str, str] = Field({}, description='the recordings of each room: "1, 4-8"')
     seconds: Lengths = Field(None, description="about how long its shortest and its longest recording are")
 
