@@ -523,6 +523,14 @@ def test_saf108_links_in_a_folder(tmp_path: Path) -> None:
     assert refused == loops | {"dangling.csv", "through.csv", "escape.csv", "escape", "absolute.csv", "chain.csv"}
 
 
+def test_links_that_multiply_are_bounded(tmp_path: Path) -> None:
+    for i in range(40):
+        (tmp_path / f"{i:02}").mkdir()
+        for name in "ab" * (i > 0):
+            (tmp_path / f"{i - 1:02}" / name).symlink_to(f"../{i:02}")
+    assert codes(read(tmp_path, Limits(members=500))[1]) == ["SAF105"]
+
+
 def test_saf108_links_named_by_the_user(tmp_path: Path) -> None:
     laid(tmp_path, {"folder/a.csv": ROWS})
     for name, target in {"good.csv": "folder/a.csv", "good": "folder", "loop": "loop", "dangling": "x"}.items():
