@@ -331,6 +331,11 @@ def test_what_is_missing_is_asked_for() -> None:
     assert written(filled.table, get("dcase2025"))["mix001.csv"].decode().split("\n")[1] == "0,12,1,30,50,1"
 
 
+def test_what_all_rows_that_are_left_out_had_is_not_called_missing() -> None:
+    converted = convert(starss(), get("starss23"), get("so-dataset"), allow_loss=["all"])
+    assert list(converted.notes) == ["classes of starss are mapped to those of so-dataset by name"]
+
+
 def test_rows_without_a_class_are_given_one_of_the_target() -> None:
     given = starss(class_id=[None, 0])
     filled = convert(given, get("starss23"), get("dcase2020"), allow_loss=["all"], fill={"class_id": 3})

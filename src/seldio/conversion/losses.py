@@ -113,7 +113,7 @@ def carry_out(
         *(f"--fill {field} has no effect: every row already has a value" for field in useless),
         *_changes(rows, timed, source, target, classed),
         *_rounding(after, read_back.table, target),
-        *_gaps(timed, source, target),
+        *_gaps(timed if timed.num_rows else placed, source, target),  # of no rows, none has anything
     )
     return Converted(after, files, _joined(losses), notes=notes, read_back=read_back)
 
