@@ -186,7 +186,7 @@ def _single(packed: Packed, unpack: _Unpacker) -> Any:
 
 
 #: Files of a folder that are read as what gzip packed into them: text, which is read as a whole.
-_PACKED_TEXT = re.compile(r"\.(?i:csv|tsv|txt|json|jsonl|ndjson|eaf|jams)\.gz$")
+_PACKED_TEXT = re.compile(r"(?i)\.(csv|tsv|txt|json|jsonl|ndjson|eaf|jams)\.gz$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def inflating(entries: Sequence[Entry], sink: Sink, limits: Limits) -> tuple[Ent
     taken = {entry.name for entry in entries}
     read: list[Entry] = []
     for entry in entries:
-        name = entry.name.removesuffix(".gz")
+        name = entry.name[: -len(".gz")]
         if not _PACKED_TEXT.search(entry.name) or entry.head(len(_GZIP)) != _GZIP:
             read.append(entry)
         elif name in taken:

@@ -65,6 +65,7 @@ DAMAGE = (
 
 #: Reasons of the standard library in other words.
 _REASONS = {
+    "Compressed file ended before the end-of-stream marker was reached": "cut short",
     "File is not a zip file": "the list of its files, at its end, is missing",
     "Bad magic number for file header": "the header of the file is broken",
     "Bad magic number for central directory": "the list of its files is broken",
