@@ -271,7 +271,7 @@ def held_back(table: pa.Table, target: LabelFormat) -> None:
         elif pa.types.is_floating(kind) or (pa.types.is_integer(kind) and isinstance(target, Dialect)):
             values = to_numpy(table[field]).astype(np.float64)
             limit = (LIMIT - 0.5) / ((getattr(target, "metre", None) or 1) if field == "distance" else 1)
-            limit = np.finfo(float).max if target.role == "table" or field == "score" else limit
+            limit = np.inf if target.role == "table" or field == "score" else limit
             odd = ~(np.abs(values) < limit) & to_mask(table[field])
         if not odd.any():
             continue
