@@ -523,6 +523,15 @@ def test_saf108_links_in_a_folder(tmp_path: Path) -> None:
     assert refused == loops | {"dangling.csv", "through.csv", "escape.csv", "escape", "absolute.csv", "chain.csv"}
 
 
+def test_an_archive_that_is_replaced_is_not_read_on(tmp_path: Path) -> None:
+    path = make_tar(tmp_path / "a.tar", ("a.csv", ROWS))
+    with open_source(path, raise_errors) as source:
+        path.unlink()
+        make_tar(path, ("a.csv", ROWS), ("b.csv", ROWS))
+        with pytest.raises(SeldioError, match="has changed since it was opened"):
+            source.entries[0].read()
+
+
 def test_links_that_multiply_are_bounded(tmp_path: Path) -> None:
     for i in range(40):
         (tmp_path / f"{i:02}").mkdir()
