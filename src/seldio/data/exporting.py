@@ -134,7 +134,7 @@ def export(
             raise UsageError(f"{printable(str(place))} is inside the source: choose a folder outside it")
         if not opened.entries:
             raise UsageError(f"{printable(opened.path)} holds no files to export")
-        if opened.kind == "folder":  # text that is packed by gzip does not say how large it is
+        if opened.kind == "folder" and not opened.exported:  # text that is packed by gzip does not say how large it is
             sized = (e if e.size >= 0 else dataclasses.replace(e, size=len(e.read())) for e in opened)
             opened = dataclasses.replace(opened, entries=tuple(sized))
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
