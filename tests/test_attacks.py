@@ -246,13 +246,13 @@ import os, sys
 from seldio.cli import main
 from seldio.files import writing
 count, sign = int(sys.argv.pop(1)), int(sys.argv.pop(1))
-real, calls = writing._Folder.rename, []
+real, calls = writing.os.replace, []
 def struck(*given):
     calls.append(given)
     if len(calls) == count:
         os.kill(os.getpid(), sign)
     return real(*given)
-writing._Folder.rename = struck
+writing.os.replace = struck
 main()
 """
 

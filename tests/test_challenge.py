@@ -123,6 +123,9 @@ def test_outputs_in_another_format_are_refused(demo: Path, here: Path) -> None:
     seldio.convert(demo / "starss23/metadata_dev", "xyz", "dcase2023-output", allow_loss="distance")
     with pytest.raises(UsageError, match="is of dcase2023-output, not of dcase2023-submission: pack the folder that"):
         seldio.package("xyz", "y.zip", year=2023, label=LABEL)
+    for path in Path("xyz").rglob("*.csv"):
+        path.write_bytes(b"")
+    assert "SUB105" in seldio.package("xyz", "y.zip", year=2023, label=LABEL).report.by_rule()  # all are empty
 
 
 def test_own_scores_are_those_of_score_and_differences_are_named(demo: Path, here: Path) -> None:

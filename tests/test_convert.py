@@ -331,14 +331,27 @@ def test_what_is_missing_is_asked_for() -> None:
     assert written(filled.table, get("dcase2025"))["mix001.csv"].decode().split("\n")[1] == "0,12,1,30,50,1"
 
 
+def test_what_all_rows_that_are_left_out_had_is_not_called_missing() -> None:
+    converted = convert(starss(), get("starss23"), get("so-dataset"), allow_loss=["all"])
+    assert list(converted.notes) == ["classes of starss are mapped to those of so-dataset by name"]
+
+
+def test_rows_without_a_class_are_given_one_of_the_target() -> None:
+    given = starss(class_id=[None, 0])
+    filled = convert(given, get("starss23"), get("dcase2020"), allow_loss=["all"], fill={"class_id": 3})
+    assert filled.table["class_id"].to_pylist() == [3, 6]
+    assert not any("no effect" in note for note in filled.notes)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"allow_loss": ["sauce"]}, "--allow-loss sauce: unknown field; choose from clip, frame, onset, "),
-        ({"fill": {"frame": 1}}, "--fill frame: only source, azimuth, elevation, distance, onscreen, hemi"),
+        ({"fill": {"frame": 1}}, "--fill frame: only class_id, source, azimuth, elevation, distance, onscreen, hemi"),
         ({"fill": {"score": 1}}, "--fill score: starss22 has no such field"),
         ({"fill": {"elevation": 91}}, "--fill elevation=91: not a valid elevation"),
         ({"fill": {"source": None}}, "--fill source=None: not a valid source"),
+        ({"fill": {"class_id": 99}}, "--fill class_id=99: starss has 13 classes, numbered from 0"),
     ],
 )
 def test_requests_that_make_no_sense(arguments: dict[str, Any], message: str) -> None:

@@ -6,6 +6,7 @@ import json
 import pickle
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,7 @@ def test_an_archive_gives_the_same(root: Path, tmp_path: Path) -> None:
     place = shutil.make_archive(str(tmp_path / "starss23"), "zip", root)
     expected = seldio.open(root).windows(seconds=0.5, target="rows")
 
-    with seldio.open(place) as opened:
+    with closing(seldio.open(place)) as opened:
         dataset = pickle.loads(pickle.dumps(opened))
         windows = dataset.windows(seconds=0.5, target="rows")
         assert all(_same(ours, theirs) for ours, theirs in zip(windows, expected, strict=True))

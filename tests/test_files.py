@@ -364,6 +364,14 @@ def forged() -> bytes:
     return tarfile.TarInfo("z").tobuf() * 2 + bytes(header) + bytes(1024)
 
 
+def pax_tar(path: Path, header: bytes, type: bytes = tarfile.XHDTYPE) -> None:
+    """A tar of an empty file behind an extended header."""
+    extended = tarfile.TarInfo("pax")
+    extended.type, extended.size = type, len(header)
+    head = extended.tobuf(tarfile.USTAR_FORMAT) + header + bytes(-len(header) % 512)
+    path.write_bytes(head + tarfile.TarInfo("b.csv").tobuf() + bytes(1024))
+
+
 #: How a source is made, and what is found in it.
 FOUND: dict[str, tuple[Callable[[Path], object], set[str]]] = {
     "zip: NUL in a name": (lambda path: path.write_bytes(make_zip(path, ("b.csv_.exe", ROWS)).read_bytes().replace(b"v_", b"v\0")), {"SAF101"}),
@@ -374,6 +382,12 @@ FOUND: dict[str, tuple[Callable[[Path], object], set[str]]] = {
     "tar: a device": (lambda path: make_tar(path, (tar_info("zero", type=tarfile.CHRTYPE), b""), ("b.csv", ROWS)), {"SAF103"}),
     "tar: a pipe": (lambda path: make_tar(path, (tar_info("zero", **PIPE), b""), ("b.csv", ROWS)), {"SAF103"}),
     "zip: a socket": (lambda path: make_zip(path, (zip_info("zero", stat.S_IFSOCK | 0o644), b""), ("b.csv", ROWS)), {"SAF103"}),
+    "tar: a long header": (lambda path: pax_tar(path, b"9000010 a=" + b"x" * 8_999_999 + b"\n"), {"SAF105"}),
+    "tar: a name of megabytes": (lambda path: pax_tar(path, b"x" * 2**23, tarfile.GNUTYPE_LONGNAME), {"SAF105"}),
+    "tar: many global records": (lambda path: pax_tar(path, b"".join(b"8 %04d=\n" % n for n in range(300)), tarfile.XGLTYPE), {"SAF105"}),
+    "tar: a number of a million digits": (lambda path: pax_tar(path, b"1000010 a=" + b"1" * 999_999 + b"\n"), {"SAF105"}),  # CVE-2024-6232
+    "tar: one key again and again": (lambda path: pax_tar(path, b"6 aaa\n" * 170_000 + b"="), {"SAF107"}),
+    "tar: overlapping records": (lambda path: pax_tar(path, b"8 a=" * 250_000), {"SAF107"}),
     "zip: a lie about the size": (lambda path: path.write_bytes(make_zip(path, ("x.csv", bytes(2**20))).read_bytes().replace((2**20).to_bytes(4, "little"), bytes([10, 0, 0, 0]))), {"SAF107"}),
     "zip: cut short": (two(make_zip, lambda data: data[:-30]), {"SAF107"}),
     "zip: a wrong byte": (two(make_zip, flip), {"SAF107"}),
@@ -507,6 +521,23 @@ def test_saf108_links_in_a_folder(tmp_path: Path) -> None:
     refused = {finding.path.removeprefix(f"{root}/") for finding in found}
     loops = {"loop", "dirloop", "sub/up", "good/up"}
     assert refused == loops | {"dangling.csv", "through.csv", "escape.csv", "escape", "absolute.csv", "chain.csv"}
+
+
+def test_an_archive_that_is_replaced_is_not_read_on(tmp_path: Path) -> None:
+    path = make_tar(tmp_path / "a.tar", ("a.csv", ROWS))
+    with open_source(path, raise_errors) as source:
+        path.unlink()
+        make_tar(path, ("a.csv", ROWS), ("b.csv", ROWS))
+        with pytest.raises(SeldioError, match="has changed since it was opened"):
+            source.entries[0].read()
+
+
+def test_links_that_multiply_are_bounded(tmp_path: Path) -> None:
+    for i in range(40):
+        (tmp_path / f"{i:02}").mkdir()
+        for name in "ab" * (i > 0):
+            (tmp_path / f"{i - 1:02}" / name).symlink_to(f"../{i:02}")
+    assert codes(read(tmp_path, Limits(members=500))[1]) == ["SAF105"]
 
 
 def test_saf108_links_named_by_the_user(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from commands import laid
 
 import seldio
+from seldio.data import export
 from seldio.errors import InvalidData
 from seldio.files.archives import zipped
 
@@ -51,6 +52,9 @@ def test_every_verb_reads_packed_files_like_plain_ones(packed: Path, tmp_path: P
     seldio.convert(packed, tmp_path / "out", "dcase2023-submission", allow_loss="all")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"{clip}.csv" for clip in CLIPS]
     assert seldio.open(packed).events.table().num_rows == 20
+    for kind in ("parquet", "webdataset"):
+        export(packed, tmp_path / kind, kind)
+        assert seldio.open(tmp_path / kind).events.table().num_rows == 20
 
 
 def test_a_fault_in_a_packed_file_has_its_line(packed: Path) -> None:

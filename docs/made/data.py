@@ -77,8 +77,9 @@ def _schemas() -> str:
         (
             "Everything that a command prints as JSON (`--json`, or `--output json`) has the version of seldio in "
             "`seldio` and fits a schema: `report` for `validate`; `scores` for `score`, `compare`, `rank` and `diff`; "
-            "`description` for `info`; the others by their names. A command that was asked for JSON and fails prints "
-            "an `error` to standard output, and a sentence to standard error as always. Only `convert --json` without "
+            "`description` for `info`; the others by their names. A command that was asked for JSON and fails after "
+            "its options were read prints an `error` to standard output, and a sentence to standard error as always. "
+            "Only `convert --json` without "
             "`-o FILE`, whose standard output is the data, prints its record or its error to standard error. Exit "
             "codes are the usual ones: 1 for wrong data, 2 for a request that makes no sense, 3 for a failure."
         ),

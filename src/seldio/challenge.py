@@ -249,10 +249,10 @@ def _outputs(
         names = [part.format.name if part.format else "no format that is known" for part in parts]
         for name, file in ((name, file) for name, part in zip(names, parts, strict=True) for file in part.files):
             clip = posixpath.basename(file.clip)
-            if name != target.name:
+            if name != target.name and file.entry.size:  # an empty file is one of any format
                 raise UsageError(
                     f"{printable(file.entry.path)} is of {name}, not of {target.name}: pack the folder that seldio "
-                    f"convert --to {target.name} makes of {printable(place)}"
+                    f"convert {printable(place)} --to {target.name} -o FOLDER writes"
                 )
             if clip in outputs:
                 raise UsageError(f"{printable(place)} has two outputs for {printable(clip)}: pack one folder at a time")

@@ -51,7 +51,8 @@ _NOISE = 1e-6
 #: Columns that are described where the target lacks them.
 _DESCRIBED = ("source", "elevation", "distance", "onscreen", "hemisphere", "score", "segmentation")
 #: Columns that ``--fill`` can set: one number or flag for every row that has none.
-FILLABLE = ("source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
+FILLABLE = ("class_id", "source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
+_CLASS = ("class_id", "class_name")
 #: The value of ``source`` that counts the events of each class in a clip.
 COUNT = "count"
 #: The units of its values, whatever those of a format are.
@@ -107,12 +108,12 @@ def carry_out(
     texts = [TextFile(file.name, file.name, file.clip, data) for file, data in files]
     read_back = target.read(texts, lambda _: None)
     losses = [*_time_losses(rows, timed, source, target), *_losses(before, placed, source, target, classed)]
-    useless = [field for field in fill if not _unknown(table, field)]
+    useless = [field for field in fill if not _unknown(table, *(_CLASS if field == "class_id" else [field]))]
     notes = (
         *(f"--fill {field} has no effect: every row already has a value" for field in useless),
         *_changes(rows, timed, source, target, classed),
         *_rounding(after, read_back.table, target),
-        *_gaps(timed, source, target),
+        *_gaps(timed if timed.num_rows else placed, source, target),  # of no rows, none has anything
     )
     return Converted(after, files, _joined(losses), notes=notes, read_back=read_back)
 
@@ -146,6 +147,13 @@ def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.
             table = numbered(table)
             continue
         scalar = _scalar(field, value)
+        if field == "class_id" and target.role != "table":  # a number of the target's list, found by its name
+            number, ours = scalar.as_py(), vocabulary(target.vocabulary)
+            if number >= len(ours):
+                many = f"{ours.name} has {len(ours)} classes, numbered from 0"
+                raise UsageError(f"--fill class_id={number}: {many}; seldio formats {target.name} shows them")
+            named = pa.array(_known(table, *_CLASS))
+            field, scalar = "class_name", pc.if_else(named, pa.scalar(None, pa.string()), ours.label(number))
         values = table[field] if field in table.column_names else pa.nulls(table.num_rows, COLUMNS[field])
         table = with_column(table, field, pc.fill_null(values, scalar))
     return table
@@ -233,7 +241,7 @@ def _in_classes(table: pa.Table, classed: Classes) -> pa.Table:
         table = with_column(table, "class_name", classed.names)
     elif "class_name" in table.column_names:
         table = table.drop_columns(["class_name"])
-    has_class = _known(table, "class_id", "class_name")
+    has_class = _known(table, *_CLASS)
     return table if has_class.all() else table.filter(from_numpy(has_class))
 
 
@@ -264,7 +272,7 @@ def held_back(table: pa.Table, target: LabelFormat) -> None:
         elif pa.types.is_floating(kind) or (pa.types.is_integer(kind) and isinstance(target, Dialect)):
             values = to_numpy(table[field]).astype(np.float64)
             limit = (LIMIT - 0.5) / ((getattr(target, "metre", None) or 1) if field == "distance" else 1)
-            limit = np.finfo(float).max if target.role == "table" or field == "score" else limit
+            limit = np.inf if target.role == "table" or field == "score" else limit
             odd = ~(np.abs(values) < limit) & to_mask(table[field])
         if not odd.any():
             continue
@@ -299,7 +307,7 @@ def _missing(table: pa.Table, placed: pa.Table, target: LabelFormat) -> dict[str
         if field in TIMES:
             unknown = max(_unknown(table, time) for time in (TIMES[1:] if are_events(table) else TIMES[:1]))
         elif field == "class_id":
-            unknown = _unknown(table, "class_id", "class_name")
+            unknown = _unknown(table, *_CLASS)
         elif field in ("azimuth", "elevation"):  # that some rows have no direction at all is a loss
             if unknown == nowhere < table.num_rows or "segmentation" in columns & {*target.carries}:
                 continue

@@ -62,7 +62,10 @@ class Dataset:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close nothing: each file is opened when it is read."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the dataset; nothing stays open, each file is opened when it is read."""
 
     def __repr__(self) -> str:
         path = self.index.source.path

@@ -134,6 +134,9 @@ def export(
             raise UsageError(f"{printable(str(place))} is inside the source: choose a folder outside it")
         if not opened.entries:
             raise UsageError(f"{printable(opened.path)} holds no files to export")
+        if opened.kind == "folder" and not opened.exported:  # text that is packed by gzip does not say how large it is
+            sized = (e if e.size >= 0 else dataclasses.replace(e, size=len(e.read())) for e in opened)
+            opened = dataclasses.replace(opened, entries=tuple(sized))
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
         if not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips to export: copy it as it is")

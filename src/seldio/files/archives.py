@@ -21,7 +21,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import PurePosixPath
@@ -56,6 +56,11 @@ _WHOLE = (".csv", ".eval")
 _TARS = 2**26  # bytes that a compressed tar may have in any case
 _SPOOL = 2**26  # bytes of an inflated tar that are kept in memory
 _ZSTANDARD = 93  # method of a zip's member
+#: Extended headers of a tar: most bytes in all, and besides for each member, and most records that hold for all.
+_EXTENDED, _EXTENDED_MEMBER, _GLOBAL = 2**22, 2**11, 256
+_LONG_NAMES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
+_RECORDS = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.XGLTYPE)
+_RECORD, _DIGITS = re.compile(rb"(\d{1,7}) "), re.compile(rb"\d{100}")
 _GZIP = b"\x1f\x8b"
 _UNPACKERS: tuple[tuple[bytes, _Unpacker], ...] = (
     (_GZIP, gzip.open),
@@ -181,7 +186,7 @@ def _single(packed: Packed, unpack: _Unpacker) -> Any:
 
 
 #: Files of a folder that are read as what gzip packed into them: text, which is read as a whole.
-_PACKED_TEXT = re.compile(r"\.(?i:csv|tsv|txt|json|jsonl|ndjson|eaf|jams)\.gz$")
+_PACKED_TEXT = re.compile(r"(?i)\.(csv|tsv|txt|json|jsonl|ndjson|eaf|jams)\.gz$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +203,7 @@ def inflating(entries: Sequence[Entry], sink: Sink, limits: Limits) -> tuple[Ent
     taken = {entry.name for entry in entries}
     read: list[Entry] = []
     for entry in entries:
-        name = entry.name.removesuffix(".gz")
+        name = entry.name[: -len(".gz")]
         if not _PACKED_TEXT.search(entry.name) or entry.head(len(_GZIP)) != _GZIP:
             read.append(entry)
         elif name in taken:
@@ -289,7 +294,7 @@ def open_bytes(data: bytes, path: str, name: str, sink: Sink, limits: Limits) ->
 def tar_members(packed: Packed) -> Iterator[Member]:
     """Yield the members of a tar, as its headers come."""
     body = packed()
-    archive = tarfile.TarFile(fileobj=body, encoding="utf-8", errors="surrogateescape")
+    archive = tarfile.TarFile(fileobj=body, encoding="utf-8", errors="surrogateescape", tarinfo=_TarHeader)
     last = -1
     while info := archive.next():
         if info.offset <= last or info.size < 0:  # tarfile would go round for ever (CVE-2025-8194)
@@ -304,6 +309,35 @@ def tar_members(packed: Packed) -> Iterator[Member]:
     body.seek(archive.offset)  # tarfile takes a damaged header for the end
     if body.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise tarfile.ReadError("no end mark")
+
+
+class _TarHeader(tarfile.TarInfo):
+    """A header of a tar. For odd extended ones, tarfile takes hours until Python 3.11.10 (CVE-2024-6232)."""
+
+    def _proc_member(self, archive: Any) -> Any:
+        if self.type in (*_LONG_NAMES, *_RECORDS):
+            start = archive.fileobj.tell()
+            archive.extended = getattr(archive, "extended", 0) + max(self.size, 0)
+            bad = self.size < 0 or archive.extended > _EXTENDED + _EXTENDED_MEMBER * len(archive.members)
+            header = b"" if bad or self.type in _LONG_NAMES else archive.fileobj.read(self.size)
+            archive.fileobj.seek(start)
+            records = _count_records(header)
+            bad |= self.type == tarfile.XGLTYPE and records + len(archive.pax_headers) > _GLOBAL
+            if bad or _DIGITS.search(header):
+                raise InvalidData(problem("SAF105", "", "Has too many or too long extended headers"))
+        return super()._proc_member(archive)  # type: ignore[misc]
+
+
+def _count_records(header: bytes) -> int:
+    """Return how many records an extended header holds; raise ReadError if they do not follow one another."""
+    records = place = 0
+    while header[place : place + 1].strip(b"\0"):
+        length = _RECORD.match(header, place)
+        end = place + int(length[1]) if length else place
+        if b"=" not in header[place:end] or header[end - 1 : end] != b"\n":
+            raise tarfile.ReadError("bad extended header")
+        records, place = records + 1, end
+    return records
 
 
 def _tar_member(packed: Packed, at: int, size: int, sparse: Sequence[tuple[int, int]] | None) -> IO[bytes]:
@@ -323,7 +357,7 @@ def collected(members: Iterable[Member], path: str, sink: Sink, limits: Limits) 
                     raise InvalidData(problem("SAF105", path, f"Holds more than {limits.members:,} members"))
                 readable.append(member)
     except InvalidData as error:
-        sink(error.finding)
+        sink(replace(error.finding, path=path))
     return readable
 
 

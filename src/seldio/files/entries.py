@@ -65,6 +65,7 @@ DAMAGE = (
 
 #: Reasons of the standard library in other words.
 _REASONS = {
+    "Compressed file ended before the end-of-stream marker was reached": "cut short",
     "File is not a zip file": "the list of its files, at its end, is missing",
     "Bad magic number for file header": "the header of the file is broken",
     "Bad magic number for central directory": "the list of its files is broken",
@@ -232,7 +233,7 @@ class Limits:
 
     file_bytes: int = 256 * 2**20  # one file, or one member of an archive, read as a whole
     lines_bytes: int = 4 * 2**30  # the same for JSON Lines on disk: the questions of a whole dataset are one such file
-    members: int = 200_000  # members of one archive
+    members: int = 200_000  # members of one archive, or files of one folder that links to folders lead to
     total_bytes: int = 4 * 2**30  # all members of one archive together, unpacked
     ratio: int = 200  # unpacked to packed size, of what unpacks to more than 1 MiB (a compressed tar: 64 MiB)
 

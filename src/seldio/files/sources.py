@@ -153,14 +153,18 @@ def open_stream(stream: Any, path: str, sink: Sink, limits: Limits = DEFAULTS, n
 
 def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
     shown = "" if root in (".", "./") else root.rstrip("/" + os.sep) + "/"
-    todo = [("", top, frozenset([top]))]
+    linked, todo = 0, [("", top, frozenset([top]), False)]
     while todo:
-        prefix, folder, above = todo.pop()
+        prefix, folder, above, by_link = todo.pop()
         try:
             with os.scandir(folder) as listing:
                 items = sorted((item for item in listing if not hidden(item.name)), key=attrgetter("name"))
         except OSError as error:
             raise failure(shown + prefix, error) from error
+        linked += len(items) if by_link else 0
+        if linked > limits.members:  # folders that link to folders can multiply
+            sink(problem("SAF105", root, f"Holds more than {limits.members:,} files in linked folders"))
+            return
         for item in items:
             name, path = prefix + item.name, shown + prefix + item.name
             try:
@@ -176,7 +180,7 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
             if stat.S_ISDIR(mode) and real in above:
                 sink(problem("SAF108", path, "The link loops"))
             elif stat.S_ISDIR(mode):
-                todo.append((name + "/", real, above | {real}))
+                todo.append((name + "/", real, above | {real}, by_link or item.is_symlink()))
             elif mode and not stat.S_ISREG(mode):
                 sink(special(path, mode))
             elif mode:
