@@ -361,6 +361,8 @@ def _about_rows(case: SeldCase) -> Iterator[Notice]:
         yield from case.reference.noticed("zero-distance", distance == 0, f"{text} 1e16")
     counts_as = {"reference row": "a source of its own", "predicted row": "a prediction of its own, one too many"}
     for side in (case.reference, case.prediction):
+        text = "with the vector (0, 0, 0), which has no direction: scored as azimuth 0, elevation 0, as the official "
+        yield from side.noticed("zero-vector", side.rows.pointless, f"{text}program does")
         number = side.rows.class_id
         text = f"with a class beyond {len(case.labels) - 1} not scored; the program never says so"
         yield from side.noticed("foreign-class", (number < 0) | (number >= len(case.labels)), text)
