@@ -276,5 +276,6 @@ def test_a_class_that_is_never_found_has_a_bound_and_one_always_found_too(lost: 
     assert {type(male[name]) for name in ("LE", "SELD")} == {UnreliableInterval}
     assert np.isnan(male["LE"].low)  # type: ignore[union-attr]
     assert male["interval"] == "not of LE, SELD"
+    assert type(report.overall["SELD"]) is WeakInterval, "it varies with LE"
     report = seldio.score(lost[1], lost[0], reference_format="starss23", intervals="jackknife")
     assert {type(cell) for cell in report.table("classes").rows[1][3:7]} == {UnreliableInterval}

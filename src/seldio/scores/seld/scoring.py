@@ -126,8 +126,9 @@ class SeldScore:
         drawn = np.concatenate([self.partial(np.tensordot(batch, self.counts, 1)) for batch in batches])
         low, high = resampling.interval(drawn, len(np.unique(units)))
         stuck, place = high - low < NEAR, {name: number for number, name in enumerate(self.profile.names)}
-        if "SELD" in place:  # it varies with some of its parts, though resamples tell nothing about the others
-            stuck[place["SELD"]] |= stuck[[place[name] for name in self.profile.of_seld if name != "ER"]].any(axis=0)
+        if "SELD" in place:  # of a class it varies with some of its parts; resamples tell nothing about the others
+            shares = [place[name] for name in ("F", "LR", "OnscreenAcc") if name in place]
+            stuck[place["SELD"], 1:] |= stuck[shares, 1:].any(axis=0)
         low[stuck], high[stuck] = np.nan, np.nan
         missed = _missed(effective(self.counts[:, Count.REFERENCES], units))
         for name in ("F", "LR") if self.average == "macro" else ():
