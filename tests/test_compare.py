@@ -264,10 +264,18 @@ def lost(tmp_path: Path) -> tuple[Path, Path, Path]:
     return tmp_path / "ref", tmp_path / "one", tmp_path / "two"
 
 
-def test_nothing_is_known_of_scores_that_no_resample_changes(lost: tuple[Path, Path, Path]) -> None:
-    for intervals in ("bootstrap", "jackknife"):
-        report = seldio.score(lost[1], lost[0], reference_format="starss23", intervals=intervals)
-        for row in report.table("classes").rows[:2]:  # always found, and never
-            cells = dict(zip([column.name for column in report.table("classes").columns], row, strict=True))
-            assert {type(cells[name]) for name in ("F", "LR")} == {UnreliableInterval}
-            assert str(cells["interval"]).startswith(("not of F", "too few"))
+def test_a_class_that_is_never_found_has_a_bound_and_one_always_found_too(lost: tuple[Path, Path, Path]) -> None:
+    report = seldio.score(lost[1], lost[0], reference_format="starss23", intervals="bootstrap")
+    table = report.table("classes")
+    female, male = (dict(zip([c.name for c in table.columns], row, strict=True)) for row in table.rows[:2])
+    q = 1 - 0.025 ** (1 / 6)
+    assert tuple(male["F"]) == pytest.approx((0, 0, 2 * q / (1 + q)))  # type: ignore[arg-type]
+    assert tuple(male["LR"]) == pytest.approx((0, 0, q))  # type: ignore[arg-type]
+    assert tuple(female["F"]) == pytest.approx((1, 1 - q, 1))  # type: ignore[arg-type]
+    assert {type(male[name]) for name in ("F", "LR")} == {WeakInterval}
+    assert {type(male[name]) for name in ("LE", "SELD")} == {UnreliableInterval}
+    assert np.isnan(male["LE"].low)  # type: ignore[union-attr]
+    assert male["interval"] == "not of LE, SELD"
+    assert type(report.overall["SELD"]) is WeakInterval, "it varies with LE"
+    report = seldio.score(lost[1], lost[0], reference_format="starss23", intervals="jackknife")
+    assert {type(cell) for cell in report.table("classes").rows[1][3:7]} == {UnreliableInterval}

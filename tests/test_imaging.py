@@ -187,6 +187,8 @@ def test_systems_have_their_difference_where_no_clip_changes_sides(average: Aver
     clips = counted(clip for seed in range(3, 40, 4) for clip in imaging_set(seed))  # with equal scores
     for number in range(0, len(clips) - 5, 2):
         one, other = (of_clips(clips[start : start + 3], average) for start in (number, number + 2))
+        low, high = one.bounds()
+        assert low - 1e-7 <= one.scores(np.ones((1, 3)))[0, 0] <= high + 1e-7
         apart = other.scores(np.ones((1, 3))) - one.scores(np.ones((1, 3)))
         assert np.allclose(one.exchanged(other)(np.zeros((1, 3))), apart, rtol=0, atol=1e-12, equal_nan=True)
 
@@ -236,6 +238,9 @@ def test_traps_are_said(tmp_path: Path) -> None:
     found = [detection(0, 1, 0.5), detection(1, 1, 0.5, x=250), detection(0, 8, 0.9)]
     told = notices(tmp_path / "a", labels, found)
     assert told["equal-scores"].startswith("2 detections with the score of another one")
+    assert told["equal-scores"].endswith("mAP is anything from 0.1262 to 0.2525")
+    wrong = [detection(1, 1, 0.4), detection(2, 1, 0.4)]  # in any order
+    assert "equal-scores" not in notices(tmp_path / "b", labels[:1], found[:1] + wrong)
     assert told["unlabelled-classes"].startswith("1 detection of Music, of which there is no label: they cost nothing")
     assert told["undetected-classes"].startswith("no detection of Telephone: AP 0 counts for each")
     bare = [{key: value for key, value in one.items() if key != "score"} for one in found]

@@ -255,6 +255,8 @@ def test_concise() -> None:
         "тест.json:4: QA010 Ответ не из списка.\n"
         "Not ready: 2 errors, 1 warning and 1 info; 168 files checked. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
     )
+    counts = show(make(AZIMUTH, AZIMUTH, MISSING), "concise", statistics=True).splitlines()[3:5]
+    assert [line.split() for line in counts] == [["2", "LAB103", "azimuth-range"], ["1", "SUB001", "missing-file"]]
 
 
 def test_the_time_for_many_findings_grows_with_them_and_no_faster() -> None:

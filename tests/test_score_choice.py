@@ -204,6 +204,16 @@ def test_what_a_score_says_of_itself(tmp_path: Path, case: Any) -> None:
         assert each in notice.text
 
 
+def test_vectors_without_a_direction(tmp_path: Path) -> None:
+    rows = "".join(f"{frame},0,0,{x}.0,0.0,0.0,0\n" for frame, x in ((3, 0), (4, 0), (5, 1)))
+    truth = labels(tmp_path / "ref", a=label(range(1, 21), 0, 30))
+    notice = noticed(seldio.score(_written(tmp_path / "out", {"a": rows}), truth, format="dcase2023-output"))[
+        "zero-vector"
+    ]
+    assert notice.grave
+    assert "2 predicted rows with the vector (0, 0, 0)" in notice.text
+
+
 def test_jackknives_of_the_programs(tmp_path: Path) -> None:
     clips = {clip: label(range(1, 40), 0, 30) for clip in ("a", "b")} | {"c": label(range(1, 40), 1, 30)}
     given, truth = outputs(tmp_path / "out", True, **clips), labels(tmp_path / "ref", **clips)

@@ -18,7 +18,7 @@ from urllib.parse import quote_from_bytes
 
 from seldio.findings import Finding, Report, Severity
 from seldio.reports.json_report import dumps
-from seldio.reports.sections import conclusion, fix_mark, message, more, place
+from seldio.reports.sections import conclusion, fix_mark, message, more, name_of, place
 from seldio.reports.tables import Options
 from seldio.text import printable
 
@@ -29,7 +29,8 @@ def concise(report: Report, options: Options) -> Iterator[str]:
         text = f"{place(finding)}: {finding.code}{fix_mark(finding.fixable)} {message(finding)}"
         yield printable(text) + "\n"
     if options.statistics:
-        yield from (f"{count:,}  {printable(code)}\n" for code, count in report.by_rule().items())
+        for code, count in report.by_rule().items():
+            yield f"{count:,}  {printable(code)}  {name_of(code, options.catalogue)}".rstrip() + "\n"
     yield conclusion(report, options.catalogue) + "\n"
 
 

@@ -133,19 +133,6 @@ class Table(Displayed):
 
         return table_html(self)
 
-    def worst_first(self, place: int) -> Table:
-        """Return the table by the column at *place*, the worst rows first; absent and undefined ones come last."""
-        sign = -1 if self.columns[place].better == "lower" else 1
-        count = next((number for number, column in enumerate(self.columns) if column.name == "references"), None)
-
-        def key(row: tuple[Cell, ...]) -> float:
-            cell = row[place]
-            value = cell.value if isinstance(cell, Interval) else cell if isinstance(cell, int | float) else math.nan
-            absent = math.isnan(value) or (count not in (None, place) and row[count or 0] == 0)
-            return math.inf if absent else sign * value
-
-        return dataclasses.replace(self, rows=tuple(sorted(self.rows, key=key)))
-
     @property
     def briefly(self) -> Table:
         """Return the table as people read it: that no interval in it is reliable is said once, above it."""

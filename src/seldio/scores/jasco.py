@@ -101,10 +101,10 @@ def parse(text: str, mode: Mode = "corrected") -> Judged:
     if values and isinstance(values[0], dict):
         return _of_object(values[0])
     if match := _NUMBER.match(_value(text, "rating") or ""):
-        rating = int(match[1]) if int(match[1]) <= 2 else None
-        upper_end = _SCALE.match(match[2].lstrip(" \t\r*_`\"')]>"))
-        if int(upper_end[1]) != 2 if upper_end else _OTHER.match(match[2]):
-            rating = None  # of another scale, as in ``2 (out of 10)``, or a choice of several
+        scale = _SCALE.match(match[2].lstrip(" \t\r*_`\"')]>"))
+        # of another scale, as in ``2 (out of 10)``, or a choice of several
+        unclear = int(scale[1]) != 2 if scale else _OTHER.match(match[2])
+        rating = None if unclear or int(match[1]) > 2 else int(match[1])
     if match := _WORD.match(_value(text, "orientation") or ""):
         choice = _CHOICE.match(match[2])
         orientation = None if choice and choice[1].lower() in _NAMES else _NAMES.get(match[1].lower())

@@ -15,6 +15,7 @@ between.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
@@ -361,6 +362,15 @@ class MapScores:
                 precision = self._precision(batch, np.arange(len(self.clip)), references)
                 scores.append(np.column_stack((precision.mean(axis=1), precision, _share(r, pairs))))
         return np.concatenate(scores)
+
+    def bounds(self) -> list[float]:
+        """Return the lowest and the highest mAP over all orders of detections that have the same score."""
+        ends, whole = [], np.ones((1, len(self.clips)))
+        for sign in (-1, 1):
+            ordered = copy.copy(self)
+            ordered.score = np.argsort(np.lexsort((sign * self.overlap, self.score)))
+            ends.append(float(ordered.scores(whole)[0, 0]))
+        return ends
 
     def exchanged(self, other: MapScores) -> Callable[[Floats], Floats]:
         """Return what makes the differences from *other* where some clips change sides."""

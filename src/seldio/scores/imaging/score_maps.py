@@ -198,8 +198,13 @@ def _notices(case: ImagingCase) -> Iterator[Notice]:
     score, macro = case.score, case.score.average == "macro"
     ranked = np.column_stack((score.class_id if macro else np.zeros(len(score.clip)), score.score))
     _, many = np.unique(ranked, axis=0, return_counts=True)
-    text = "with the score of another one: the program sorts them in an order that is left open, and AP depends on it"
-    yield from counted("equal-scores", int(many[many > 1].sum()), "detection", text, True)
+    low, high = score.bounds()
+    if low < high:
+        text = (
+            f"{plural(int(many[many > 1].sum()), 'detection')} with the score of another one: the program leaves their "
+            f"order open, so that mAP is anything from {low:.4f} to {high:.4f}"
+        )
+        yield Notice("equal-scores", text, grave=high - low > 0.001)
     unlabelled = (case.references == 0) & (case.detections > 0)
     if unlabelled.any():
         detections = plural(int(case.detections[unlabelled].sum()), "detection")

@@ -53,6 +53,7 @@ class EventFrames:
     distance: Floats | None = None  # metres, NaN where it is unknown
     onscreen: NDArray[np.bool_] | None = None  # whether the source is in the picture
     source: Ints | None = None  # number of the source
+    pointless: NDArray[np.bool_] | None = None  # whether the vector is (0, 0, 0), which has no direction
 
     def take(self, rows: Any) -> EventFrames:
         """Return the rows chosen by a mask, a slice or indices."""
@@ -93,6 +94,7 @@ def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
         else None
         for field in fields
     )
+    pointless = None
     if x is not None and y is not None and z is not None:
         # programs square by the power function (Python's x**2), which differs from x * x in the last bit of one row in
         # a thousand
@@ -103,6 +105,8 @@ def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
             np.where(unknown, np.nan if angle is None else angle, by_axes)
             for angle, by_axes in zip((azimuth, elevation), angles, strict=True)
         )
+        if not x.all():
+            pointless = (x == 0) & (y == 0) & (z == 0)
     if azimuth is None:
         if table.num_rows:
             raise UsageError("scoring requires directions: azimuth and elevation, or x, y and z")
@@ -116,7 +120,7 @@ def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
     if source is not None:
         source = np.asarray(to_numpy(pc.fill_null(source, -1) if source.null_count else source), dtype=np.int64)
     onscreen = to_mask(pc.fill_null(columns["onscreen"], False)) if "onscreen" in columns else None
-    rows = EventFrames(index, frame, class_id, azimuth, elevation, distance, onscreen, source)
+    rows = EventFrames(index, frame, class_id, azimuth, elevation, distance, onscreen, source, pointless)
     return rows if (index >= 0).all() else rows.take(index >= 0)
 
 

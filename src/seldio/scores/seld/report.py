@@ -210,17 +210,17 @@ def worst_clips(case: SeldCase, reference: str, predictions: str, formats: Mappi
         predictions: that of the predictions.
         formats: options of ``seldio view`` that name the formats, where these were named.
     """
-    every = (Column("clip", "clip"), REFERENCES, *case.profile.columns)
-    lead = measured(every, case.profile.lead)
-    table = Table("worst", f"worst clips by {every[lead].title}", every, _clip_rows(case.score)).worst_first(lead)
-    columns: tuple[Column, ...] = (every[0], every[lead])
-    rows: tuple[tuple[Cell, ...], ...] = tuple((row[0], row[lead]) for row in table.rows[:_WORST])
+    lead = measured(case.profile.columns, case.profile.lead)
+    measure, values = case.profile.columns[lead], case.score.present(case.score.counts)[:, lead]
+    worst = np.argsort(-values if measure.better == "lower" else values, kind="stable")  # those without a score last
+    columns: tuple[Column, ...] = (Column("clip", "clip"), measure)
+    rows: tuple[tuple[Cell, ...], ...] = tuple((case.score.clips[n], float(values[n])) for n in worst[:_WORST])
     single = Path(predictions).is_file() and len(rows) == 1  # of a single clip: no archive, which is not looked into
     if Path(reference).exists() and (single or Path(predictions).is_dir()):
         commands = (view_command(reference, str(row[0]), predictions=predictions, **formats) for row in rows)
         rows = tuple((*row, Phrase((("code", text),))) for row, text in zip(rows, commands, strict=True))
         columns = (*columns, Column("command", "command that shows it"))
-    return dataclasses.replace(table, columns=columns, rows=rows)
+    return Table("worst", f"worst clips by {measure.title}", columns, rows)
 
 
 def _overall(system: str, case: SeldCase) -> Table:
@@ -361,6 +361,8 @@ def _about_rows(case: SeldCase) -> Iterator[Notice]:
         yield from case.reference.noticed("zero-distance", distance == 0, f"{text} 1e16")
     counts_as = {"reference row": "a source of its own", "predicted row": "a prediction of its own, one too many"}
     for side in (case.reference, case.prediction):
+        text = "with the vector (0, 0, 0), which has no direction: scored as azimuth 0, elevation 0, as the official "
+        yield from side.noticed("zero-vector", side.rows.pointless, f"{text}program does")
         number = side.rows.class_id
         text = f"with a class beyond {len(case.labels) - 1} not scored; the program never says so"
         yield from side.noticed("foreign-class", (number < 0) | (number >= len(case.labels)), text)

@@ -114,7 +114,9 @@ class SeldScore:
         return intervals(self.values(), self.profile.score(without_each, self.average))
 
     def bootstrap(self, draw: Resampling = Resampling()) -> tuple[Floats, Floats]:  # noqa: B008 - frozen
-        """Return the lower and upper ends of the 95 % bootstrap intervals, NaN where no resample has another score.
+        """Return the lower and upper ends of the 95 % bootstrap intervals.
+
+        Where no resample has another score they are NaN, but those of F and LR of a class, 0 or 1, have one end.
 
         Raises:
             UsageError: rooms are to be drawn, and a clip has none in its name.
@@ -124,9 +126,18 @@ class SeldScore:
         drawn = np.concatenate([self.partial(np.tensordot(batch, self.counts, 1)) for batch in batches])
         low, high = resampling.interval(drawn, len(np.unique(units)))
         stuck, place = high - low < NEAR, {name: number for number, name in enumerate(self.profile.names)}
-        if "SELD" in place:  # it varies with some of its parts, though resamples tell nothing about the others
-            stuck[place["SELD"]] |= stuck[[place[name] for name in self.profile.of_seld if name != "ER"]].any(axis=0)
+        if "SELD" in place:  # of a class it varies with some of its parts; resamples tell nothing about the others
+            shares = [place[name] for name in ("F", "LR", "OnscreenAcc") if name in place]
+            stuck[place["SELD"], 1:] |= stuck[shares, 1:].any(axis=0)
         low[stuck], high[stuck] = np.nan, np.nan
+        missed = _missed(effective(self.counts[:, Count.REFERENCES], units))
+        for name in ("F", "LR") if self.average == "macro" else ():
+            if name in place:
+                row, share = place[name], self.values()[place[name], 1:]
+                none, every = share <= NEAR, share >= 1 - NEAR
+                most = 2 * missed / (1 + missed) if name == "F" else missed
+                low[row, 1:] = np.select([none, every], [0 * most, 1 - missed], low[row, 1:])
+                high[row, 1:] = np.select([none, every], [most, 1 + 0 * most], high[row, 1:])
         return low, high
 
     def support(self, over: Over = "clips") -> Floats:
@@ -152,6 +163,15 @@ class SeldScore:
             return np.zeros(support.shape, dtype=bool)
         counted = ~np.isnan(self.values()[:, 1:]) & (np.array(self.profile.names) != "ER")[:, None]
         return np.asarray(counted & (support < FEWEST))
+
+
+def _missed(clips: Floats) -> Floats:
+    """Return the share q of clips of another kind that as many as *clips* draws miss with a chance of 2.5 %.
+
+    It is the end of C. Clopper's and E. Pearson's interval of none among n (1934), NaN of no clips. Of a class that is
+    never found, LR is at most q, and F, a harmonic mean, 2q / (1 + q); of one always found, both are at least 1 - q.
+    """
+    return np.asarray(1 - 0.025 ** (1 / np.where(clips > 0, clips, np.nan)))
 
 
 def intervals(whole: Floats, without: Floats) -> tuple[Floats, Floats]:
