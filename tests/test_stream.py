@@ -111,6 +111,11 @@ def test_epochs_are_shuffled_differently_and_repeatably() -> None:
     assert list(range(50)) == list(Stream(range(50)))
 
 
+def test_a_stream_older_than_the_import_of_torch_says_so() -> None:
+    with pytest.raises(UsageError, match="import torch before"):
+        Stream(range(3))[0]
+
+
 def test_another_epoch_than_that_of_the_state_begins_anew() -> None:
     stream = Stream(range(10), seed=1)
     next(iter(stream))

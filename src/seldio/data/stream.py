@@ -16,7 +16,7 @@ from functools import partial
 from importlib import import_module
 from itertools import chain, islice
 from multiprocessing import context, sharedctypes
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, NoReturn, Self, get_args
 
 import numpy as np
 
@@ -151,6 +151,10 @@ class Stream:
         for stage in self._stages:
             number = number // stage.size if stage.drop_last else -(-number // stage.size)
         return number
+
+    def __getitem__(self, number: object) -> NoReturn:
+        """Raise UsageError: only torch's loaders ask by number, if the stream is older than the import of torch."""
+        raise UsageError("a stream has no elements by number: import torch before you make a stream for its loader")
 
     @property
     def _length(self) -> int:
