@@ -62,7 +62,10 @@ class Dataset:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close nothing: each file is opened when it is read."""
+        self.close()
+
+    def close(self) -> None:
+        """Do nothing: each file is opened when it is read. Programs that close datasets go on."""
 
     def __repr__(self) -> str:
         path = self.index.source.path
