@@ -111,6 +111,21 @@ def test_epochs_are_shuffled_differently_and_repeatably() -> None:
     assert list(range(50)) == list(Stream(range(50)))
 
 
+def test_a_stream_older_than_the_import_of_torch_says_so() -> None:
+    with pytest.raises(UsageError, match="import torch before"):
+        Stream(range(3))[0]
+
+
+def test_another_epoch_than_that_of_the_state_begins_anew() -> None:
+    stream = Stream(range(10), seed=1)
+    next(iter(stream))
+    for epoch, length in ((0, 9), (1, 10)):
+        again = Stream(range(10), seed=1)
+        again.load_state_dict(stream.state_dict())
+        again.set_epoch(epoch)
+        assert length == len(list(again))
+
+
 @given(LENGTHS, st.integers(1, 7), COUNTS, st.booleans(), st.data())
 def test_batches_go_on_exactly(length: int, size: int, count: int, drop: bool, draw: st.DataObject) -> None:
     stream = Stream(range(length), seed=5).shard(count, draw.draw(st.integers(0, count - 1)))

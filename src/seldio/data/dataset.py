@@ -79,7 +79,7 @@ class Dataset:
         """The dataset tree, such as ``starss23``; ``loose`` if none is known."""
         return self.index.tree.layout
 
-    @property
+    @cached_property
     def clips(self) -> arrow_types.Table:
         """A row for each recording, see :class:`seldio.schema.clips.Clip`."""
         return clip_table(self.rows.values())

@@ -16,7 +16,7 @@ from functools import partial
 from importlib import import_module
 from itertools import chain, islice
 from multiprocessing import context, sharedctypes
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, NoReturn, Self, get_args
 
 import numpy as np
 
@@ -151,6 +151,10 @@ class Stream:
         for stage in self._stages:
             number = number // stage.size if stage.drop_last else -(-number // stage.size)
         return number
+
+    def __getitem__(self, number: object) -> NoReturn:
+        """Raise UsageError: only torch's loaders ask by number, if the stream is older than the import of torch."""
+        raise UsageError("a stream has no elements by number: import torch before you make a stream for its loader")
 
     @property
     def _length(self) -> int:
@@ -435,8 +439,7 @@ def collate(
         return _stacked([np.asarray(element) for element in elements], "the element", tensors)
     in_worker = tensors and sys.modules["torch"].utils.data.get_worker_info() is not None
     batch: dict[str, Any] = _Batch() if in_worker else {}
-    first_element = elements[0]
-    for name, first in first_element.items():
+    for name, first in elements[0].items():
         parts = [element[name] for element in elements]
         if not isinstance(first, np.ndarray | np.generic | int | float):
             batch[name] = parts
@@ -444,15 +447,8 @@ def collate(
         arrays = [np.asarray(part) for part in parts]
         shapes = {array.shape for array in arrays}
         fill = pad.get(name) if isinstance(pad, Mapping) else pad
-        number = name.removeprefix("audio")  # ``rate`` of ``audio``, ``rate_2`` of ``audio_2``
-        if number != name and (rate_name := f"rate{number}") in first_element and fill != "list":
-            rates = sorted({int(element[rate_name]) for element in elements})
-            if len(rates) > 1:  # the same number of samples would be another time
-                raise UsageError(
-                    f"{name} has different rates ({', '.join(f'{rate:,}' for rate in rates)} samples per second), "
-                    f"which one array would mix up: make the windows with rate={rates[-1]}, or use "
-                    f"pad={{'{name}': 'list'}}"
-                )
+        if fill != "list":
+            _check_rates(name, elements)
         named = isinstance(pad, Mapping) and name in pad
         if fill == "list" and (named or name in (axes or ()) or len(shapes) > 1):
             batch[name] = [_stacked([array], name, True)[0] for array in arrays] if tensors else arrays
@@ -469,6 +465,18 @@ def collate(
             mask = np.arange(lengths.max()) < lengths[:, None]
             batch[f"{name}_mask"] = _stacked([*mask], name, True) if tensors else mask
     return batch
+
+
+def _check_rates(name: str, elements: Sequence[Mapping[str, Any]]) -> None:
+    """Raise UsageError if *name* is sound of different rates: the same number of samples would be another time."""
+    number = name.removeprefix("audio")  # ``rate`` of ``audio``, ``rate_2`` of ``audio_2``
+    if number != name and f"rate{number}" in elements[0]:
+        rates = sorted({int(element[f"rate{number}"]) for element in elements})
+        if len(rates) > 1:
+            raise UsageError(
+                f"{name} has different rates ({', '.join(f'{rate:,}' for rate in rates)} samples per second), which "
+                f"one array would mix up: make the windows with rate={rates[-1]}, or use pad={{'{name}': 'list'}}"
+            )
 
 
 def _stacked(arrays: Arrays, name: str, tensors: bool, axis: int | None = None, fill: float = 0) -> Any:

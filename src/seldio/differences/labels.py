@@ -90,7 +90,7 @@ def version_rows(
     further = [numbers[repr(row)] for row in zip(*whole, strict=True)] or [0] * table.num_rows
     rows = {"clip": clip, "start": start, "stop": stop, "label": np.array(labels, np.int64)[row], "source": source}
     rows |= {name: _field(table, name) for name in fields} | {"further": np.array(further, np.int64)}
-    return taken(rows, np.argsort(clip, kind="stable"))
+    return rows if (np.diff(clip) >= 0).all() else taken(rows, np.argsort(clip, kind="stable"))
 
 
 def _field(table: pa.Table, name: str) -> Floats:
@@ -311,87 +311,98 @@ class ChangedEvent:
     stop: float
 
 
-def events_of(rows: Rows, whole: bool) -> list[Rows]:
-    """Return the rows of each event of a clip: runs of one class and source, or single rows if these are *whole*."""
-    order, starts = np.arange(len(rows["start"])), np.arange(len(rows["start"]) + 1)
-    if not whole:
-        order, starts = runs([rows["label"], rows["source"], rank(rows)], rows["start"])
-    rows = taken(rows, order)
-    return [taken(rows, slice(*edges)) for edges in itertools.pairwise(starts.tolist())]
+class EventTable:
+    """The events of a clip in one version: runs of rows of one class and source, or rows that are whole events."""
+
+    def __init__(self, rows: Rows, whole: bool) -> None:
+        """Group the rows of one clip into events; *whole*: each row is an event."""
+        order, self.starts = np.arange(len(rows["start"])), np.arange(len(rows["start"]) + 1)
+        if not whole:
+            order, self.starts = runs([rows["label"], rows["source"], rank(rows)], rows["start"])
+        self.rows = taken(rows, order)
+        first, last = self.starts[:-1], self.starts[1:] - 1
+        self.begin, self.end, self.label = self.rows["start"][first], self.rows["stop"][last], self.rows["label"][first]
+        self.of_row = np.repeat(np.arange(len(first)), np.diff(self.starts))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
 
 
 def changed_events(
     old_rows: Rows, new_rows: Rows, whole: bool, names: Sequence[str], hop: float
 ) -> tuple[list[ChangedEvent], int]:
     """Return the events of one clip that changed, by onset, and how many are the same; *hop*: seconds of a tick."""
-    within = {field: tolerance(old_rows[field], new_rows[field]) for field in FIELDS if field in old_rows}
+    old, new = EventTable(old_rows, whole), EventTable(new_rows, whole)
+    within = {field: tolerance(old.rows[field], new.rows[field]) for field in FIELDS if field in old.rows}
+    # events are the same if all of their rows are
+    a, b = paired(old.rows, new.rows)
+    equal = (old.rows["stop"][a] == new.rows["stop"][b]) & (old.rows["further"][a] == new.rows["further"][b])
+    for field, limit in within.items():
+        equal &= distances(field, old.rows[field][a], new.rows[field][b]) <= limit
+    both = old.of_row[a[equal]] * (len(new) + 1) + new.of_row[b[equal]]
+    pairs, counts = np.unique(both, return_counts=True)
+    i, j = np.divmod(pairs, len(new) + 1)
+    complete = (counts == np.diff(old.starts)[i]) & (counts == np.diff(new.starts)[j])
+    same = int(complete.sum())
+    old = EventTable(taken(old.rows, ~np.isin(old.of_row, i[complete])), whole)
+    new = EventTable(taken(new.rows, ~np.isin(new.of_row, j[complete])), whole)
 
-    def report(event: Rows, happened: Mapping[str, str]) -> ChangedEvent:
-        start, stop = (round(float(tick * hop), 6) for tick in _ends(event))
-        return ChangedEvent(happened, names[event["label"][0]], start, stop)
+    def report(events: EventTable, number: int, happened: Mapping[str, str]) -> ChangedEvent:
+        start, stop = (round(float(tick[number] * hop), 6) for tick in (events.begin, events.end))
+        return ChangedEvent(happened, names[events.label[number]], start, stop)
 
-    twins = defaultdict[tuple[int, ...], list[Rows]](list)  # events of the new version by class, source and time
-    for event in events_of(new_rows, whole):
-        twins[event["label"][0], event["source"][0], *_ends(event)].append(event)
-    old, same = [], 0
-    for event in events_of(old_rows, whole):
-        alike = twins[event["label"][0], event["source"][0], *_ends(event)]
-        place = next((n for n, twin in enumerate(alike) if not _happened(event, twin, within, names)), None)
-        if place is None:
-            old.append(event)
-        else:
-            del alike[place]
-            same += 1
-    new = [event for events in twins.values() for event in events]
     changed, dropped, added = [], set(range(len(old))), set(range(len(new)))
-    for before, after in _matched(old, new):
+    for before, after, rows, others in _matched(old, new):
         dropped.remove(before)
         added.remove(after)
-        happened = _happened(*_together(old[before], new[after]), within, names)
-        spans = ["–".join(f"{tick * hop:.6g}" for tick in _ends(event)) + " s" for event in (old[before], new[after])]
+        was, now = taken(old.rows, rows), taken(new.rows, others)
+        happened = _happened(was, now, within, names)
+        spans = [
+            "–".join(f"{tick * hop:.6g}" for tick in (side.begin[event], side.end[event])) + " s"
+            for side, event in ((old, before), (new, after))
+        ]
         if spans[0] != spans[1]:
             happened["re-timed"] = " to ".join(spans)
         if happened:
-            changed.append(report(new[after], happened))
+            changed.append(report(new, after, happened))
         else:
             same += 1
-    changed += [report(old[event], {"dropped": ""}) for event in sorted(dropped)]
-    changed += [report(new[event], {"added": ""}) for event in sorted(added)]
+    changed += [report(old, event, {"dropped": ""}) for event in sorted(dropped)]
+    changed += [report(new, event, {"added": ""}) for event in sorted(added)]
     return sorted(changed, key=lambda event: (event.start, event.stop, event.label)), same
 
 
-def _ends(event: Rows) -> tuple[int, int]:
-    """Return the ticks at which an event begins and ends."""
-    return int(event["start"][0]), int(event["stop"][-1])
-
-
-def _together(old: Rows, new: Rows) -> tuple[Rows, Rows]:
-    """Return the rows of two events at the times that they share; of whole events all."""
-    if len(old["start"]) == len(new["start"]) == 1:
-        return old, new
-    (begin, end), (other_begin, other_end) = _ends(old), _ends(new)
-    first, last = max(begin, other_begin), min(end, other_end)
-    return taken(old, slice(first - begin, last - begin)), taken(new, slice(first - other_begin, last - other_begin))
-
-
-def _matched(old: Sequence[Rows], new: Sequence[Rows]) -> Iterator[tuple[int, int]]:
-    """Yield the places of events of both versions that are one and the same."""
-    if not old or not new:
+def _matched(old: EventTable, new: EventTable) -> Iterator[tuple[int, int, Ints, Ints]]:
+    """Yield the events of both versions that are one and the same, with their rows at the times that they share."""
+    if not len(old) or not len(new):
         return
-    (begin, end), (others, ends) = (np.array([_ends(event) for event in side]).T for side in (old, new))
-    begin, end = begin[:, np.newaxis], end[:, np.newaxis]
-    common = np.clip(np.minimum(end, ends) - np.maximum(begin, others), 0, None)
-    overlap = common / np.maximum(np.maximum(end, ends) - np.minimum(begin, others), 1)
-    labels, other_labels = (np.array([event["label"][0] for event in side]) for side in (old, new))
-    alike = labels[:, np.newaxis] == other_labels
-    worth = np.zeros(common.shape)
-    for i, j in np.argwhere((common > 0) & (alike | (overlap >= OVERLAP))).tolist():
-        # the mean of the degrees between both over the time that they share; 0 where one has no direction
-        degrees = float(np.nan_to_num(_angles(*_together(old[i], new[j]))).mean())
-        if (overlap[i, j] >= OVERLAP) + int(alike[i, j]) + (degrees <= NEAR) >= 2:
-            worth[i, j] = 1 + overlap[i, j] + alike[i, j] + max(0.0, 1 - degrees / 180)
-    (chosen,), (matches,) = solved(-worth[np.newaxis])
-    yield from ((i, j) for i, j in zip(chosen.tolist(), matches.tolist(), strict=True) if worth[i, j])
+    begin, end = old.begin[:, np.newaxis], old.end[:, np.newaxis]
+    common = np.clip(np.minimum(end, new.end) - np.maximum(begin, new.begin), 0, None)
+    overlap = common / np.maximum(np.maximum(end, new.end) - np.minimum(begin, new.begin), 1)
+    starts, others = old.rows["start"], new.rows["start"]
+    if common.shape == (len(starts), len(others)):  # a row an event
+        a, b = np.nonzero(common)
+    else:
+        by_start = np.argsort(others, kind="stable")
+        low, high = (others[by_start].searchsorted(starts, side) for side in ("left", "right"))
+        a = np.repeat(np.arange(len(starts)), high - low)
+        b = by_start[np.arange(len(a)) + np.repeat(high - np.cumsum(high - low), high - low)]
+    # the mean of the degrees between two events over the time that they share; infinite without such time
+    angles = np.nan_to_num(_angles(taken(old.rows, a), taken(new.rows, b)))
+    pair = old.of_row[a] * len(new) + new.of_row[b]
+    count, total = (np.bincount(pair, weights, common.size) for weights in (None, angles))
+    degrees = np.divide(total, count, out=np.full(common.size, np.inf), where=count > 0).reshape(common.shape)
+    alike = old.label[:, np.newaxis] == new.label
+    agreeing = (overlap >= OVERLAP).astype(int) + alike + (degrees <= NEAR)
+    likely = (agreeing >= 2) & (common > 0)
+    worth = np.where(likely, 1 + overlap + alike + np.clip(1 - degrees / 180, 0, 1), 0)
+    (i,), (j,) = solved(-worth[np.newaxis])
+    order = np.argsort(pair, kind="stable")
+    a, b, pair = a[order], b[order], pair[order]
+    for before, after in zip(i.tolist(), j.tolist(), strict=True):
+        if likely[before, after]:
+            shared = slice(*pair.searchsorted([before * len(new) + after, before * len(new) + after + 1]))
+            yield before, after, a[shared], b[shared]
 
 
 def _angles(old: Rows, new: Rows) -> Floats:
@@ -464,6 +475,8 @@ def compared_clips(
         version_rows(table, index, layout.vocabulary, numbers, columns)
         for table, layout in zip(tables, layouts, strict=True)
     ]
+    if are_same(*sides):
+        return []
     changed = []
     for clip, number in index.items():
         old, new = (taken(side, slice(*side["clip"].searchsorted([number, number + 1]))) for side in sides)

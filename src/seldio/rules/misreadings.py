@@ -44,7 +44,7 @@ LONG_CLIP, FILLED = 300, (0.6, 1.02)
 TOO_NEAR, TOO_FAR = (0.0025, 0.25), (40, 4000)
 #: Degrees that no set of elevations stays within, above and below the horizon.
 LOWEST = 10
-#: Largest number of sources and tracks that are in a column of angles by mistake.
+#: Largest whole number of sources, tracks and metres that are in a column of angles by mistake.
 SMALL = 15
 #: Metres within which no file of a set has all of its sources.
 NEAREST = 0.1
@@ -249,14 +249,21 @@ def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labe
         return
     yield from _cut_off(labels)
     several = len(labels.filled) >= 3 or labels.high("class_id").max() - labels.low("class_id").min() >= 4
-    if len(labels) < 10 * ENOUGH or not several or labels.explained("azimuth").any():
+    whole = _whole(labels, "azimuth").all()
+    if len(labels) < 10 * ENOUGH or not several or not whole or labels.explained("azimuth").any():
         return
     low, high = azimuth.min(), azimuth.max()
-    if low >= -1 and high <= SMALL and (low, high) != (0, 0) and _whole(labels, "azimuth").all():
+    if low >= -1 and high <= SMALL and (low, high) != (0, 0):
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuths are whole numbers from {low:g} to {high:g} in all {plural(len(labels), 'row')}: "
         message += "these seem to be sources or tracks, and the azimuths missing"
         yield RowFault(0, "azimuth", message=message, severity=Severity.WARNING)
+    low, high, decimals = elevation.min(), elevation.max(), labels.count(~_whole(labels, "elevation"))
+    if low >= 0 and high <= SMALL and (decimals > MOSTLY * labels.sizes).all():
+        labels.explain(labels.every, "azimuth", "elevation")
+        message = f"elevations are decimals from {low:g} to {high:g}, and azimuths whole numbers: these seem to be "
+        message += "distances in metres, and an angle missing"
+        yield RowFault(0, "elevation", message=message, severity=Severity.WARNING)
 
 
 def numbered_header(frame: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:

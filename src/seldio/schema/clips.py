@@ -67,5 +67,5 @@ CLIP_SCHEMA = pa.schema(
 
 def clip_table(clips: Iterable[Clip]) -> arrow_types.Table:
     """Return the Arrow table of *clips*, one row each, with the columns ``CLIP_SCHEMA``."""
-    rows = [clip.model_dump() for clip in clips]
+    rows = [vars(clip) for clip in clips]
     return cast("arrow_types.Table", pa.Table.from_pylist(rows, schema=CLIP_SCHEMA))
