@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shutil
@@ -17,10 +18,10 @@ from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.about import KnownDataset, every
 from seldio.rules import CATALOGUE, findings, rule_of
-from seldio.rules.base import columns_of
 from seldio.rules.hub import HUB_RULES
 from seldio.rules.labels import ROW_RULES
 from seldio.rules.misreadings import FILE_RULES
+from seldio.schema.events import COLUMNS
 from seldio.text import printable
 
 from . import ROOT, code, empty_folder, examples, excerpt, facts, page, run, table
@@ -45,7 +46,10 @@ SEVERITIES = {
 }
 REPAIRS = {"none": "by hand", "safe": "`seldio validate --fix`", "unsafe": "`seldio validate --unsafe-fixes`"}
 #: The columns that rules for labels need.
-COLUMNS = {rule_of(check).code: columns_of(check) for check in (*FILE_RULES, *ROW_RULES)}
+NEEDED = {
+    rule_of(check).code: [name for name in inspect.signature(check).parameters if name in COLUMNS]
+    for check in (*FILE_RULES, *ROW_RULES)
+}
 #: Of what repairs may do, whose changes how values are spelled, and what others change.
 SPELLED, SPELLING = "spelling", {
     "SYN102", "SYN120", "SYN122", "SYN123", "SYN125", "SYN131", "SYN132", "SYN137", "SYN503",
@@ -125,7 +129,7 @@ def _repairs() -> Iterator[str]:
 
 def _page(rule: Rule) -> str:
     family, what = FAMILIES[rule.code[:3]]
-    needs = ", ".join(f"`{name}`" for name in COLUMNS.get(rule.code, ()))
+    needs = ", ".join(f"`{name}`" for name in NEEDED.get(rule.code, ()))
     lines = [rule.summary.replace("``", "`"), ""]
     lines += facts(
         ("Severity", f"{rule.severity.value} ({SEVERITIES[rule.severity.value]})"),
