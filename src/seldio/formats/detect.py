@@ -135,9 +135,10 @@ class LabelRows:
     def __init__(self, files: Sequence[SampledFile], change: Change | None = None) -> None:
         self.files, self.change = files, change
         rows = [row for file in files for row in file.rows]
-        self.header: Cells = next((tuple(file.header) for file in files if file.header), ())
         self.width, self.rows = collections.Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
         self.strays = len(rows) - self.rows  # rows of another width than most
+        self.torn = self.strays > max(len(files), self.rows * (1 - ENOUGH))  # the last row of a file may be cut off
+        self.header: Cells = next((tuple(file.header) for file in files if file.header), ())
         #: whether the first column is called as that which pandas counts the rows in
         self.indexed = bool(self.header) and self.header[0] in cells.INDEX_NAMES
         usual = (row for row in rows if len(row) == self.width)
@@ -417,12 +418,14 @@ def means_the_same(first: LabelFormat, second: LabelFormat) -> bool:
 
 def _decided(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> Detection | None:
     """Return the most specific of the formats that hold all rows, or those that remain; None where none does."""
-    return _most_specific(rows, [fit for fit in fits_of(rows, among) if fit.share >= ENOUGH])
+    fits = [] if rows.torn else fits_of(rows, among)
+    return _most_specific(rows, [fit for fit in fits if fit.share >= ENOUGH])
 
 
 def _misread(rows: LabelRows) -> Detection | None:
     """Return the format that most columns fit, where the others may be misread."""
-    return _most_specific(rows, [fit for fit in fits_of(rows) if fit.possible and fit.strange < rows.width - 1])
+    fits = [] if rows.torn else fits_of(rows)
+    return _most_specific(rows, [fit for fit in fits if fit.possible and fit.strange < rows.width - 1])
 
 
 def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
@@ -432,6 +435,9 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     fits = sorted(fits, key=lambda fit: fit.size)
     if not fits[0].radians:  # what degrees explain as well are no radians
         fits = [fit for fit in fits if not fit.radians]
+    headed = next((fit for fit in fits if not fit.headless), None)
+    if headed is not None:  # what lacks its header is meant only where it is more specific, and never for sure
+        fits = [fit for fit in fits if not fit.headless or fit.size < headed.size]
     named, sentence = _named(rows, fits)
     eligible = named or fits
     # of those that mean the same as the most specific one and fit as well, the first of the table is the best
@@ -491,8 +497,8 @@ def _only(detections: Sequence[Detection]) -> Detection | None:
     values = [[column.values.tolist() for column in detection.rows.columns] for detection in detections]
     if not detections or values.count(values[0]) == len(values):
         return detections[0] if detections else None
-    every = tuple(candidate for each in detections for candidate in each.candidates)
-    return dataclasses.replace(detections[0], format=None, candidates=every)
+    by_name = {candidate.format.name: candidate for each in detections for candidate in each.candidates}
+    return dataclasses.replace(detections[0], format=None, candidates=tuple(by_name.values()))
 
 
 def closest(rows: LabelRows) -> str:

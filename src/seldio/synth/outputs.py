@@ -14,7 +14,7 @@ from seldio.formats import get
 from seldio.schema.events import COLUMNS, origin_of, with_origin
 from seldio.schema.spans import spans
 
-__all__ = ["write_outputs"]
+__all__ = ["imagine", "write_outputs"]
 
 #: Shares of the events that are missed and that get the class of another.
 _MISSED, _CONFUSED = 0.15, 0.1
@@ -24,23 +24,18 @@ _LATE = 5  # an event is found up to this number of frames late
 _FIELDS = ("frame", "class_id", "azimuth", "elevation")
 
 
-def write_outputs(folder: Path, tables: Iterable[pa.Table], seed: int, errors: float = 1.0) -> None:
-    """Write what a simulated system makes of *tables*, in the format of a DCASE 2023 submission.
+def imagine(table: pa.Table, seed: int, errors: float = 1.0) -> pa.Table:
+    """Return the events of *table* as a simulated system would detect them.
 
     Args:
-        folder: gets a file for each clip; made as needed.
-        tables: the labels, one table for each clip, as :func:`seldio.synth.tree.write_tree` returns them.
+        table: the labels of one clip, as :func:`seldio.synth.labels` makes them.
         seed: for the errors; the same seed gives the same output.
         errors: 1 for a system of ordinary quality, 0 for a perfect one.
+
+    Returns:
+        An event table without source numbers and distances, rows by frame.
     """
-    for number, table in enumerate(tables):
-        file = origin_of(table).files[0]
-        data = get("dcase2023-submission").write(_imagined(table, np.random.default_rng(seed + number), errors), file)
-        write_bytes(folder / file.name, data, folder)
-
-
-def _imagined(table: pa.Table, rng: np.random.Generator, errors: float) -> pa.Table:
-    """Return the events of *table* as a system would detect them, rows by frame, without sources and distances."""
+    rng = np.random.default_rng(seed)
     event_spans = spans(table)
     frame, label, azimuth, elevation = (table[name].to_numpy() for name in _FIELDS)
     parts = []
@@ -59,3 +54,18 @@ def _imagined(table: pa.Table, rng: np.random.Generator, errors: float) -> pa.Ta
         name: pa.array(values[order] + 0).cast(COLUMNS[name]) for name, values in zip(_FIELDS, columns, strict=True)
     }
     return with_origin(pa.table(made), origin_of(table))
+
+
+def write_outputs(folder: Path, tables: Iterable[pa.Table], seed: int, errors: float = 1.0) -> None:
+    """Write what a simulated system makes of *tables*, in the format of a DCASE 2023 submission.
+
+    Args:
+        folder: gets a file for each clip; made as needed.
+        tables: the labels, one table for each clip, as :func:`seldio.synth.tree.write_tree` returns them.
+        seed: for the errors.
+        errors: 1 for a system of ordinary quality, 0 for a perfect one.
+    """
+    for number, table in enumerate(tables):
+        file = origin_of(table).files[0]
+        data = get("dcase2023-submission").write(imagine(table, seed + number, errors), file)
+        write_bytes(folder / file.name, data, folder)

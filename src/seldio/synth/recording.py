@@ -6,15 +6,17 @@ Reflections come later than that by their longer way. The room is a shoebox with
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from seldio import clock, geometry
+from seldio.errors import UsageError
 from seldio.media import arrays, encoding
 from seldio.media.arrays import CHANNELS, SPEED, Format
 from seldio.media.encoding import render
@@ -48,12 +50,19 @@ DIFFUSE = np.sqrt(np.array([[1], [1 / 3], [1 / 3], [1 / 3]]))
 _TAIL = (1.0, 2.5)
 
 
-class RecordingOptions(NamedTuple):
+@dataclasses.dataclass(frozen=True, slots=True)
+class RecordingOptions:
     """How scenes are recorded."""
 
-    reverberation: float = 0.25  # seconds in which sound falls by 60 dB (RT60), from SHORTEST on; 0 is the open
+    reverberation: float = 0.25  # seconds in which sound falls by 60 dB (RT60); 0 is the open
     #: decibels between the mean power while something sounds and the noise, in W; None is without noise
     snr: float | None = 30.0
+    rate: int = RATE  # samples per second
+
+    def __post_init__(self) -> None:
+        """Refuse a reverberation that these walls cannot have."""
+        if self.reverberation and not SHORTEST <= self.reverberation <= 10:
+            raise UsageError(f"a reverberation time is {SHORTEST:.2f} to 10 seconds, or 0, not {self.reverberation}")
 
     @property
     def reflection(self) -> float:
@@ -61,12 +70,8 @@ class RecordingOptions(NamedTuple):
         return math.sqrt(1 - SHORTEST / self.reverberation)
 
 
-#: Those of the demo.
-USUAL = RecordingOptions()
-
-
 def record(
-    tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOptions = USUAL
+    tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOptions | None = None
 ) -> dict[Format, Samples]:
     """Return a scene in both formats, made of the same sources, the same room and the same noise around.
 
@@ -74,20 +79,24 @@ def record(
         tracks: what sounds; sound outside of the clip is cut off.
         seconds: length of the clip.
         seed: for sounds and noise; the same seed gives the same samples.
-        options: room and noise.
+        options: room, noise and rate.
 
     Returns:
         ``foa`` (W, Y, Z, X) and ``mic`` (M1 … M4), each of shape (4, frames), 16 bits. One gain is used for all
         channels of both formats: 1, unless the scene would be cut off at full scale.
+
+    Raises:
+        UsageError: a track outside of the room.
     """
-    frames = round(seconds * RATE)
+    options = options or RecordingOptions()
+    rate, frames = options.rate, round(seconds * options.rate)
     waves = {name: np.zeros((len(CHANNELS[name]), frames), np.float32) for name in FORMATS}
     dry = np.zeros(frames, np.float32)
     active = np.zeros(frames, bool)
     for number, track in enumerate(tracks):
-        start, end = (round(clock.seconds(frame) * RATE) for frame in (track.first, track.end))
+        start, end = (round(clock.seconds(frame) * rate) for frame in (track.first, track.end))
         active[start:end] = True
-        wave = sound(track.class_id, end - start, RATE, np.random.default_rng((seed, 1, number)))
+        wave = sound(track.class_id, end - start, rate, np.random.default_rng((seed, 1, number)))
         placed(dry, [(start, wave)])
         # times from the start of the sound, and positions: the labels' own, and those of start and end
         times = np.concatenate(([clock.onset(track.first)], track.knots, [clock.onset(track.end)]))
@@ -99,7 +108,7 @@ def record(
             azimuth, elevation = geometry.to_polar(*places.T)
             for name in FORMATS:
                 moving = times if len(times) > 1 else None
-                placed(waves[name], [(start + late, render(arriving, azimuth, elevation, RATE, name, moving))])
+                placed(waves[name], [(start + late, render(arriving, azimuth, elevation, rate, name, moving))])
     around = np.zeros((4, frames), np.float32)
     if options.reverberation and tracks:
         around = _filtered(dry[np.newaxis], _tail(options, np.random.default_rng((seed, 2))))
@@ -109,14 +118,14 @@ def record(
         level *= 10 ** (-options.snr / 20)
         # a room hums and rushes: a diffuse field of power 1 in W, pink above 60 Hz
         rng = np.random.default_rng((seed, 3))
-        noises = np.stack([band(frames, RATE, rng, 60, 0.48 * RATE, slope=-0.5) for _ in range(4)])
+        noises = np.stack([band(frames, rate, rng, 60, 0.48 * rate, slope=-0.5) for _ in range(4)])
         around += level * math.sqrt(1 - HISS) * np.asarray((noises * DIFFUSE).astype(np.float32))
         for number, name in enumerate(FORMATS):
             hiss = np.random.default_rng((seed, 4, number)).standard_normal((4, frames), np.float32)
             waves[name] += np.float32(level * math.sqrt(HISS)) * hiss
     waves["foa"] += around
     # mixtures of the capsules follow W, Y, Z and X with the power that the rigid sphere gives them in a diffuse field
-    waves["mic"] += encoding.MIX.T.astype(np.float32) @ _filtered(around, _capsule_taps())
+    waves["mic"] += encoding.MIX.T.astype(np.float32) @ _filtered(around, _capsule_taps(rate))
     peak = max(float(np.abs(wave).max(initial=0.0)) for wave in waves.values())
     gain = FULL * min(1.0, 0.98 / peak if peak else 1.0)
     return {name: np.rint(wave * np.float32(gain)).astype(np.int16) for name, wave in waves.items()}
@@ -130,30 +139,33 @@ def _ways(
 ) -> Iterator[tuple[Sound, Floats, int]]:
     """Yield the sound as it comes straight and from each wall, where it then seems to be, and how many frames later."""
     straight = np.linalg.norm(positions, axis=1)
-    yield _at_distance(wave, times, straight), positions, 0
+    yield _at_distance(wave, times, straight, options.rate), positions, 0
     if not options.reverberation:
         return
-    for wall, axis in itertools.product(WALLS, range(3)):  # the first mirror images
+    low, high = WALLS
+    if (positions <= low).any() or (positions >= high).any():
+        raise UsageError(f"a source is outside of the room, which is {ROOM[0]:g} x {ROOM[1]:g} x {ROOM[2]:g} m")
+    for wall, axis in itertools.product((low, high), range(3)):  # the first mirror images
         image = positions.copy()
         image[:, axis] = 2 * wall[axis] - image[:, axis]
         distance = np.linalg.norm(image, axis=1)
-        quiet = _at_distance(wave, times, distance / options.reflection)
-        delayed, late = _delayed(quiet, times, (distance - straight) / SPEED)
+        quiet = _at_distance(wave, times, distance / options.reflection, options.rate)
+        delayed, late = _delayed(quiet, times, (distance - straight) / SPEED, options.rate)
         yield delayed, image, late
 
 
-def _at_distance(wave: Sound, times: Floats, distance: Floats) -> Sound:
+def _at_distance(wave: Sound, times: Floats, distance: Floats, rate: int) -> Sound:
     """Scale *wave* by 1/distance, which changes smoothly."""
     gain = 1 / np.maximum(distance, NEAREST)
-    return np.asarray(wave * np.interp(np.arange(len(wave)) / RATE, times, gain).astype(np.float32))
+    return np.asarray(wave * np.interp(np.arange(len(wave)) / rate, times, gain).astype(np.float32))
 
 
-def _delayed(wave: Sound, times: Floats, delay: Floats) -> tuple[Sound, int]:
+def _delayed(wave: Sound, times: Floats, delay: Floats, rate: int) -> tuple[Sound, int]:
     """Delay *wave* by *delay* (s), linear between samples; the whole frames of the shortest delay are left out."""
-    late = int(delay.min() * RATE)
-    spare = int(delay.max() * RATE) + 2 - late
+    late = int(delay.min() * rate)
+    spare = int(delay.max() * rate) + 2 - late
     samples = np.arange(len(wave) + spare)
-    place = samples - np.interp(samples / RATE, times, delay * RATE - late)
+    place = samples - np.interp(samples / rate, times, delay * rate - late)
     return np.interp(place, np.arange(len(wave)), wave, 0, 0).astype(np.float32), late
 
 
@@ -168,18 +180,18 @@ def _tail(options: RecordingOptions, rng: Random) -> Floats:
     """
     decay = 6 * math.log(10) / options.reverberation
     critical = SURFACE * (1 - options.reflection**2) / (16 * math.pi)  # its square
-    time = np.arange(int(1.1 * options.reverberation * RATE)) / RATE
+    time = np.arange(int(1.1 * options.reverberation * options.rate)) / options.rate
     first, whole = (times * BETWEEN_WALLS for times in _TAIL)
-    power = decay / RATE / critical * np.exp(-decay * time)
+    power = decay / options.rate / critical * np.exp(-decay * time)
     fade = np.clip((time - first) / (whole - first), 0, 1)
     wave = np.sqrt(power) * np.sin(np.pi / 2 * fade) * DIFFUSE * rng.standard_normal((4, len(time)))
     return np.concatenate((np.zeros(wave.shape), wave), axis=1)
 
 
-@cache
-def _capsule_taps() -> Floats:
-    length = encoding.power_of_two(0.02 * RATE)
-    frequencies = encoding.grid(RATE, length)
+@lru_cache(maxsize=4)
+def _capsule_taps(rate: int) -> Floats:
+    length = encoding.power_of_two(0.02 * rate)
+    frequencies = encoding.grid(rate, length)
     terms = arrays.terms_for(float(frequencies[-1]))
     covariance = arrays.diffuse_covariance(frequencies, terms)
     power = np.einsum("im,fmk,ik->if", encoding.MIX, covariance, encoding.MIX)

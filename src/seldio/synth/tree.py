@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
@@ -14,12 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock, geometry, progress
+from seldio.errors import UsageError
 from seldio.files import atomic_write, make_folder, write_bytes
 from seldio.formats import get
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.outputs import write_outputs
-from seldio.synth.recording import FORMATS, RATE, Samples, record
+from seldio.synth.recording import FORMATS, RecordingOptions, Samples, record
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Picture = np.ndarray[Any, np.dtype[np.uint8]]
@@ -46,6 +47,7 @@ def write_clip(
     seconds: float,
     seed: int,
     *,
+    options: RecordingOptions | None = None,
     size: tuple[int, int] = SMALL,
     media: Iterable[str] = ("audio", "video"),
 ) -> pa.Table:
@@ -58,20 +60,24 @@ def write_clip(
         tracks: of the scene.
         seconds: length of the clip.
         seed: for sounds and noise.
+        options: room, noise and rate.
         size: width and height of the video.
         media: ``audio``, ``video``, both or none.
 
     Returns:
         The labels, as they were written.
     """
-    wanted = frozenset(media)
+    options, wanted = options or RecordingOptions(), frozenset(media)
+    for track in tracks:
+        if track.first < 0 or track.end > round(seconds * 10):
+            raise UsageError(f"a track of the frames {track.first} to {track.end - 1} is not inside of {seconds:g} s")
     table = labels(clip, list(tracks))
     file = origin_of(table).files[0]
     write_bytes(Path(folder, "metadata_dev", split, file.name), get("starss23").write(table, file), folder)
     if "audio" in wanted:
-        sounds = record(tracks, seconds, seed)
+        sounds = record(tracks, seconds, seed, options)
         for name in FORMATS:
-            _write_sound(folder, f"{name}_dev/{split}/{clip}.wav", sounds[name])
+            _write_sound(folder, f"{name}_dev/{split}/{clip}.wav", sounds[name], options.rate)
     if "video" in wanted:
         write_video(folder, f"video_dev/{split}/{clip}.mp4", tracks, seconds, size)
     return table
@@ -83,6 +89,7 @@ def write_tree(
     *,
     seconds: float = SECONDS,
     clips: Sequence[tuple[str, str]] = CLIPS,
+    options: RecordingOptions | None = None,
     size: tuple[int, int] = SMALL,
     media: Iterable[str] = ("audio", "video"),
 ) -> list[pa.Table]:
@@ -93,17 +100,22 @@ def write_tree(
         seed: the same seed gives the same bytes.
         seconds: length of each clip.
         clips: names and folders.
+        options: room, noise and rate.
         size: width and height of the videos.
         media: ``audio``, ``video``, both or none.
 
     Returns:
         The labels of each clip.
+
+    Raises:
+        UsageError: see :func:`write_clip`.
+        SeldioError: the disk fails.
     """
     wanted = tuple(media)
 
     def made(number: int, clip: str, split: str) -> pa.Table:
         tracks = scene(seed + number, seconds, max(1, round(TRACKS * seconds / SECONDS)))
-        return write_clip(folder, clip, split, tracks, seconds, seed + number, size=size, media=wanted)
+        return write_clip(folder, clip, split, tracks, seconds, seed + number, options=options, size=size, media=wanted)
 
     # the work is FFmpeg's and NumPy's, which let other threads run; two scenes at once hold the memory down
     with ThreadPoolExecutor(min(2, os.cpu_count() or 1) if wanted else 1) as pool:
@@ -158,17 +170,23 @@ def painted(tracks: Iterable[Track], time: float, azimuth: Floats, elevation: Fl
     return picture
 
 
-def _write_sound(folder: Path, name: str, sound: Samples) -> None:
+def _write_sound(folder: Path, name: str, sound: Samples, rate: int) -> None:
     from seldio.media.audio import write_wav
 
     with atomic_write(Path(folder, name), folder) as stream:  # a text is a folder too
-        write_wav(stream, sound, RATE)
+        write_wav(stream, sound, rate)
 
 
 # --- planted faults ----------------------------------------------------------------------------------------
 
-#: Faults by name: label frames by which rows are late, and the order in which the channels are written.
-FAULTS = {"late-by-1.2-s": (12, (0, 1, 2, 3)), "channels-swapped": (0, (0, 3, 2, 1))}
+Rows = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+
+#: Faults by name: what is done to labels, whole numbers of shape (rows, 6), and to W, Y, Z, X, shape (4, frames).
+FAULTS: dict[str, tuple[Callable[[Rows], Rows], Callable[[Samples], Samples]]] = {
+    "late-by-1.2-s": (lambda rows: rows + np.array([12, 0, 0, 0, 0, 0]), lambda sound: sound),
+    "channels-swapped": (lambda rows: rows, lambda sound: sound[[0, 3, 2, 1]]),
+}
 
 
 def plant(tree: Path, out: Path, clip: str) -> None:
@@ -183,11 +201,11 @@ def plant(tree: Path, out: Path, clip: str) -> None:
 
     rows = np.loadtxt(tree / "metadata_dev" / f"{clip}.csv", np.int64, delimiter=",", ndmin=2)
     with Recording(tree / "foa_dev" / f"{clip}.wav") as recording:
-        sound = np.rint(recording.read() * 32768).astype(np.int16)
-    for fault, (late, order) in FAULTS.items():
-        text = "".join(f"{frame + late},{','.join(map(str, row))}\n" for frame, *row in rows.tolist())
+        sound, rate = np.rint(recording.read() * 32768).astype(np.int16), recording.rate
+    for fault, (of_rows, of_sound) in FAULTS.items():
+        text = "".join(",".join(map(str, row)) + "\n" for row in of_rows(rows).tolist())
         write_bytes(out / fault / "metadata_dev" / f"{clip}.csv", text.encode(), out)
-        _write_sound(out, f"{fault}/foa_dev/{clip}.wav", sound[list(order)])
+        _write_sound(out, f"{fault}/foa_dev/{clip}.wav", of_sound(sound), rate)
 
 
 # --- the demo's files --------------------------------------------------------------------------------------
