@@ -68,7 +68,7 @@ def fingerprint(finding: Finding) -> str:
 def _taken(finding: Finding, counts: Counter[str]) -> bool:
     """Return whether all places of *finding* are known, and take them off the *counts* of their marks then."""
     family = f"{finding.code} {finding.path} "
-    if finding.count == 1:  # known by its text, or as one of many
+    if finding.count == 1 or counts[family] >= finding.count:  # known by its text, or as one of many
         marks = [fingerprint(finding), family]
     else:  # the same places may have been listed one by one
         marks = [mark for mark in counts if mark.startswith(family)]
