@@ -26,7 +26,7 @@ from seldio.check.validation import examine
 from seldio.conversion.inputs import label_parts, raising_unknown
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, input_at, open_source, write_bytes
-from seldio.files.archives import open_packed, zipped
+from seldio.files.archives import open_bytes, zipped
 from seldio.files.names import media_type, plain_stem, suffix_of
 from seldio.findings import Finding, Report, Severity, raise_errors
 from seldio.formats import LabelFormat, get
@@ -334,8 +334,7 @@ def _checked(
 ) -> Report:
     """Validate the zip; report findings in copied files at the path that they were copied from."""
     opened: list[Finding] = []
-    packed = _entry(out, whole)
-    with open_packed(packed, "file", packed.open, opened.append, DEFAULTS) as source:
+    with open_bytes(whole, out, Path(out).name, opened.append, DEFAULTS) as source:
         report = examine(source, format=format, reference=expected).report
     findings = (*opened, *report.findings)
     moved = Report(files=report.files)
