@@ -66,7 +66,7 @@ def _ignore(_: Finding) -> None:
 
 
 class Catalogue:
-    """The files of a source by what they are; the source stays open until all parts have been read.
+    """The files of a source by what they are.
 
     Args:
         source: a single file is always taken for labels, questions or predictions; of many, those that are called like

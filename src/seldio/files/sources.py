@@ -103,7 +103,7 @@ def open_source(
 
 @contextmanager
 def reopened(place: Place, sink: Sink) -> Iterator[Source]:
-    """Provide the source at *place*, closed in the end; one that is open stays so: standard input is read only once."""
+    """Provide the source at *place*; one that is open already is taken as it is: standard input is read only once."""
     if isinstance(place, Source):
         yield place
         return
