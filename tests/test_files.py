@@ -382,6 +382,7 @@ FOUND: dict[str, tuple[Callable[[Path], object], set[str]]] = {
     "tar: a device": (lambda path: make_tar(path, (tar_info("zero", type=tarfile.CHRTYPE), b""), ("b.csv", ROWS)), {"SAF103"}),
     "tar: a pipe": (lambda path: make_tar(path, (tar_info("zero", **PIPE), b""), ("b.csv", ROWS)), {"SAF103"}),
     "zip: a socket": (lambda path: make_zip(path, (zip_info("zero", stat.S_IFSOCK | 0o644), b""), ("b.csv", ROWS)), {"SAF103"}),
+    "zip: a long directory": (lambda path: path.write_bytes(b"PK\3\4" + bytes(2**25 + 1) + b"PK\5\6\0\0\0\0\1\0\1\0" + (2**25 + 1).to_bytes(4, "little") + bytes(6)), {"SAF105"}),
     "tar: a long header": (lambda path: pax_tar(path, b"9000010 a=" + b"x" * 8_999_999 + b"\n"), {"SAF105"}),
     "tar: a name of megabytes": (lambda path: pax_tar(path, b"x" * 2**23, tarfile.GNUTYPE_LONGNAME), {"SAF105"}),
     "tar: many global records": (lambda path: pax_tar(path, b"".join(b"8 %04d=\n" % n for n in range(300)), tarfile.XGLTYPE), {"SAF105"}),

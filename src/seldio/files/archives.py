@@ -56,6 +56,7 @@ _WHOLE = (".csv", ".eval")
 _TARS = 2**26  # bytes that a compressed tar may have in any case
 _SPOOL = 2**26  # bytes of an inflated tar that are kept in memory
 _ZSTANDARD = 93  # method of a zip's member
+_DIRECTORY = 2**25  # most bytes of a zip's list of members: parsed, they take ten times that in memory
 #: Extended headers of a tar: most bytes in all, and besides for each member, and most records that hold for all.
 _EXTENDED, _EXTENDED_MEMBER, _GLOBAL = 2**22, 2**11, 256
 _LONG_NAMES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
@@ -273,6 +274,9 @@ class _Zip:
         """Yield its members, as its directory lists them."""
         with self._packed() as stream:
             whole = stream.seek(0, io.SEEK_END)
+            end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]
+        if end and min(end[5], whole) > _DIRECTORY:  # its size, which may be a lie
+            raise InvalidData(problem("SAF105", "", f"Lists its files in more than {_DIRECTORY:,} bytes"))
         for info in self.archive.infolist():
             name = info.orig_filename
             if info.header_offset + info.compress_size > whole:
