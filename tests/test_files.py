@@ -192,6 +192,7 @@ def test_a_file_that_hides_its_size() -> None:
     contents, found = read("/proc/self/status")
     assert b"Pid:" in contents["status"]
     assert found == []
+    assert codes(read("/proc/self/pagemap", Limits(file_bytes=800))[1]) == ["SAF105"]  # of gigabytes
 
 
 @pytest.mark.parametrize(

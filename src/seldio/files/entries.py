@@ -285,8 +285,9 @@ class Entry:
             return unpacked.getvalue()
         handle, size = open_regular(self.real, self.path)
         with guard(self.path), os.fdopen(handle, "rb") as stream:
-            # all that there is: it may grow, or hide its size as /proc does
-            data: bytes = stream.read() if size <= self._cap else b""
+            data: bytes = stream.read(size + 1) if size <= self._cap else b""
+            if len(data) > size:  # it grows, or hides its size as /proc does
+                data += stream.read(self._cap)
         if max(size, len(data)) > self._cap:
             raise InvalidData(problem("SAF105", self.path, f"Holds more than {self._cap:,} bytes"))
         return data
