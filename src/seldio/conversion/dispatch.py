@@ -91,7 +91,7 @@ def convert_any(
         if drop_unfit and content is None:
             raise UsageError(_NOT_QUESTIONS)
         if target is None:
-            return as_labels(source if path_of(path) == "-" else path)  # opened anew: warnings of that are reported
+            return as_labels(source if path_of(path) == "-" else path)  # opened again, which reports warnings
         if content is not None:
             for part in () if source.single or files is None else files.labels:
                 if part.format is not None:
