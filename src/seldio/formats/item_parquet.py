@@ -51,7 +51,7 @@ _LOSS = "the recordings inside the table; their paths are kept"
 
 
 class _Origin(BaseModel, defer_build=True, strict=True):
-    """Keep how the file of text was written that the rows came from, for writers of text."""
+    """The layout of the text file that rows came from, as its writer takes it back."""
 
     layout: Layout = Layout()
     orders: list[tuple[str, ...]] = []
