@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel
+from pydantic import BaseModel, NonNegativeInt
 
 from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
@@ -55,7 +55,7 @@ class _Origin(BaseModel, defer_build=True, strict=True):
 
     layout: Layout = Layout()
     orders: list[tuple[str, ...]] = []
-    order_of: dict[str, int] = {}
+    order_of: dict[str, NonNegativeInt] = {}
     numbers: list[str] = []
 
 
