@@ -130,6 +130,7 @@ def test_wrong_tables(name: str) -> None:
 
 METADATA: list[object] = [
     {"holds": "items", "format": "so-bench", "origin": {"order_of": {"x": 7}, "orders": [["qa_id"]]}},
+    {"holds": "items", "format": "so-bench", "origin": {"order_of": {"x": -1}, "orders": [["qa_id"]]}},
     {"holds": "items", "format": "so-bench", "origin": {"orders": [[1]]}},
     "{", [], {"holds": "items", "format": "so-bench", "origin": []}, {"holds": "items", "format": "nothing"},
     {"holds": "items", "format": "so-bench", "origin": {"layout": {"joint": 5}}},

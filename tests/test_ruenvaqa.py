@@ -154,7 +154,7 @@ def test_wrong_instructions(row: dict[str, Any], code: str) -> None:
 
 
 def instructions_checked(reading: ItemReading) -> list[Finding]:
-    table = ItemTable.of(reading)
+    table = ItemTable(reading)
     return [*findings((homoglyph_letter, *INSTRUCTION_RULES), table)]
 
 

@@ -298,7 +298,7 @@ def test_files_are_clean_and_come_back(synthetic, hub):
     data = RUENVAQA.write(items, {"hub": hub})
     reading = RUENVAQA.read(data, "test.json", raise_errors)
     assert RUENVAQA.write(reading.rows, reading.origin) == data
-    found = {finding.code for finding in findings(QUESTION_RULES + INSTRUCTION_RULES, ItemTable.of(reading))}
+    found = {finding.code for finding in findings(QUESTION_RULES + INSTRUCTION_RULES, ItemTable(reading))}
     assert not {code for code in found if code.startswith(("QAI20", "QAI10"))} - {"QAI107"}
     for before, after in zip(items, reading.rows, strict=True):
         for field in RUENVAQA.carries:

@@ -98,7 +98,7 @@ class ItemCheck:
                 findings += check_predictions(reading, file.name, self.reference, self.inside)
                 checked = checked._replace(
                     outputs=has_outputs(reading),
-                    part=ItemTable.of(reading, keep=False),
+                    part=ItemTable(reading, keep=False),
                     evidence=evidence_of(reading) if self.facts else "",
                 )
             rows.append(checked._replace(findings=tuple(gathered(dict.fromkeys(findings), RECORDS_SINGLY))))
@@ -248,7 +248,7 @@ def with_answers_in_form(
 
 def _changed(reading: ItemReading, data: bytes) -> bytes | None:
     """Return *data*, the file of *reading*, with answers in form; None where that cannot be, or changes more."""
-    right = {row: meant[0] for row, meant in misformed(ItemTable.of(reading)) if len(meant) == 1}
+    right = {row: meant[0] for row, meant in misformed(ItemTable(reading)) if len(meant) == 1}
     format, table = reading.format, reading.table
     if not right or format.write(reading.rows, reading.origin) != data:
         return None

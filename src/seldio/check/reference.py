@@ -100,7 +100,7 @@ def _questions(catalogue: Catalogue) -> ItemReference | None:
         raise UsageError(f"{printable(source.path)} holds predictions; a reference must hold the questions they answer")
     if reading is None or not reading.rows:
         raise UsageError(f"{printable(source.path)} holds no questions")
-    for finding in findings([repeated_id], ItemTable.of(reading)):
+    for finding in findings([repeated_id], ItemTable(reading)):
         raise_errors(finding)  # no prediction can be joined to an id that appears twice
     gold = {id_value(row.id): row.answer or "" for row in items}
     return ItemReference(source.path, reading, {MERA_TASK: gold} if reading.home == "ruenvaqa" else {})

@@ -176,9 +176,9 @@ def _package(source: Source, clips: Reference | None) -> tuple[Package | None, l
     """Return the package that a source is, with the files of each of its systems, and those that belong to none."""
     if not is_package(source):
         return None, [source]
-    from seldio.rules.package import package_of
+    from seldio.rules.package import Package
 
-    package = package_of(Collection(source.path, source.kind, source.entries, [], clips))
+    package = Package(Collection(source.path, source.kind, source.entries, [], clips))
     numbers = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
     by_number = grouped(source, lambda entry: numbers.get(entry.name, -1))
     return package, [source.restricted(entries) for entries in by_number.values()]

@@ -137,7 +137,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _named(name: str) -> Iterator[Format]:
-    """Yield the formats with this name or alias, as that means them: of labels, of questions."""
+    """Yield the formats with this name, or with this alias, under it."""
     if name.startswith("fields:"):
         from seldio.formats import own_keys
 

@@ -51,7 +51,7 @@ _USEFUL = {
     "instance_id": "the official training code stops without it; the scorer ignores it",
     "distance": "the official scorer reads a missing distance as 0, a relative error of 100%",
 }
-#: What stands inside each other in a segmentation.
+#: The parts of a segmentation, each inside the one before.
 _LEVELS = ("an array", "an array of points", "a point")
 _POINTS = "a segmentation is [[[x, y, energy], ...], ...] on a 360 x 180 image"
 

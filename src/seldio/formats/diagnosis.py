@@ -150,7 +150,7 @@ FAULTS: tuple[CellFault, ...] = (
 #: Codes of the faults of cells, in the order of their first row in the table.
 _CODES = [*dict.fromkeys(fault.code for fault in FAULTS)]
 _CODE_OF = np.array([_CODES.index(fault.code) for fault in FAULTS])
-#: Whether a fault says that there is no value.
+#: By fault: it says that there is no value.
 _NO_VALUE = np.array(["{absent}" in fault.says for fault in FAULTS])
 _CLASS_HINT = "write the class number, counted from 0; seldio formats shows the class list"
 

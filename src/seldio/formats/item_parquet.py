@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel
+from pydantic import BaseModel, NonNegativeInt
 
 from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
@@ -51,11 +51,11 @@ _LOSS = "the recordings inside the table; their paths are kept"
 
 
 class _Origin(BaseModel, defer_build=True, strict=True):
-    """Keep how the file of text was written that the rows came from, for writers of text."""
+    """The layout of the text file that rows came from, as its writer takes it back."""
 
     layout: Layout = Layout()
     orders: list[tuple[str, ...]] = []
-    order_of: dict[str, int] = {}
+    order_of: dict[str, NonNegativeInt] = {}
     numbers: list[str] = []
 
 

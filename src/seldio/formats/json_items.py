@@ -213,7 +213,7 @@ class JsonItems(ItemFormat):
         return f"it takes {kinds} recordings, not {listed(other, 3)}: convert the recordings" if other else None
 
     def fields(self, records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-        """Return the values of records with the same flat keys, by field, unchecked: the inverse of :meth:`records`."""
+        """Return the values of records with the same flat keys, by field, unchecked: the inverse of :meth:`record`."""
         given: dict[str, Sequence[Any]]
         given = dict(zip(records[0], zip(*map(dict.values, records), strict=True), strict=True))
         fields = {**self._fields, **{other: self.keys[key] for key, other in self.named_in(given).items()}}

@@ -239,7 +239,7 @@ class Labels:
         return self._pairs(*_IDENTITY)
 
     def _pairs(self, *fields: str) -> tuple[Ints, Ints]:
-        """Return pairs of positions with one frame and the same values of some fields: all rows that have a twin."""
+        """Return pairs of positions with one frame and the same values of some fields; each such row is in one."""
         names = [field for field in fields if field in self.reading.table.column_names]
         follows = np.ones(len(self), dtype=bool)  # rows after another one of their frame
         follows[self.frame_starts[:-1]] = False

@@ -81,11 +81,6 @@ class ItemTable:
         self._fields: dict[str, pa.Array] = {}
         self._distinct: dict[tuple[str, ...], tuple[list[tuple[Any, ...]], Groups]] = {}
 
-    @classmethod
-    def of(cls, reading: ItemReading, keep: bool = True) -> ItemTable:
-        """Return the columns of a reading."""
-        return cls(reading, keep)
-
     # --- findings --------------------------------------------------------------------------------------
 
     def report(self, checks: Iterable[Check], subject: Any, skip: Container[str] = ()) -> list[Finding]:

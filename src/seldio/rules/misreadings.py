@@ -161,7 +161,7 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
 
     groups = [fits] if alone or 2 * len(fits) >= len(labels.filled) else [[file] for file in fits]
     certain = [file for files in groups if files and proves(files) for file in files]
-    left = [file for file in fits if file not in certain]
+    left = sorted({*fits}.difference(certain))
     # among files in whole degrees, one with decimals is suspicious; among decimals it is a source near the front
     odd = not alone and labels.count(whole["azimuth"])[~close].sum() > SURELY * labels.sizes[~close].sum()
     written = isinstance(labels.origin, Dialect) or labels.origin.role == "table"  # and not derived from an image

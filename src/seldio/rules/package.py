@@ -152,21 +152,19 @@ class Package:
         inside = {file.name for group in groups.values() for file in group}
         outside = [file for file in files if file.name not in inside]
         sheets = {folder: _sheet(folder, groups[folder], outside) for folder in sorted(groups)}
-        metas = {file: Meta(file) for file in files if META_NAME.search(file.base) or file in sheets.values()}
+        chosen = {*sheets.values()}
+        metas = {file: Meta(file) for file in files if META_NAME.search(file.base) or file in chosen}
         self.metas = [*metas.values()]
         by_folder = {folder: metas[sheet] if sheet is not None else None for folder, sheet in sheets.items()}
         self.systems = [System(folder, groups[folder], meta) for folder, meta in by_folder.items()]
         #: meta files of no system, and those that are not at ``[ROOT/]taskN/LABEL/``
-        self.orphans = [meta for file, meta in metas.items() if file not in sheets.values()]
+        self.orphans = [meta for file, meta in metas.items() if file not in chosen]
         self.astray = [meta for file, meta in metas.items() if tree and not _is_placed(file.name, tasks.get(file.name))]
         #: CSV files that belong to no system
         self.loose = [file.entry for file in outside if is_csv(file.name)]
         #: whether it is a whole package; a single meta file or a folder inside a package is not
         self.whole = bool(self.systems) and not prefix and not all(system.bare for system in self.systems)
         self.reported = any(suffix_of(file.name) == "pdf" for file in files)
-
-
-package_of = Package
 
 
 def _is_placed(name: str, task: str | None) -> bool:

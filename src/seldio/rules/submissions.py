@@ -89,7 +89,7 @@ CLIP_NAME = re.compile(
 RECORDING = re.compile(r"(?:\.(?:wav|flac|ogg|mp3|mp4|aac|csv))+$", re.IGNORECASE)
 _MEDIA = re.compile(r"(?i)\.(wav|flac|ogg|mp3|mp4|aac)$")
 _FIELD, _NUMBER = re.compile(r"([^\W\d_]*)[\W_]*(\d*)"), re.compile(r"\d{1,9}(?!.*\d)", re.ASCII | re.DOTALL)
-_DEVELOPMENT = re.compile(r"fold(\d{1,3})_room(\d{1,4})_mix\d", re.IGNORECASE)
+_DEVELOPMENT = re.compile(r"fold(\d{1,3})_room\d{1,4}_mix\d", re.IGNORECASE)
 _EVALUATION = re.compile(r"(?<![a-z])mix\d{3}", re.IGNORECASE)
 #: The clips of STARSS without the zeros of their numbers.
 _PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
