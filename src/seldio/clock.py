@@ -1,7 +1,7 @@
 """Time: label frames, seconds and video frames, in exact rationals.
 
-A label frame covers the time from ``k * hop`` up to ``(k + 1) * hop``; sample and video frame numbers count from
-0 at time 0. Nothing is rounded unless a whole number is asked for, and then the docstring says how.
+A label frame covers the time from ``k * hop`` up to ``(k + 1) * hop``; video frame numbers count from 0 at time 0.
+Nothing is rounded unless a whole number is asked for, and then the docstring says how.
 """
 
 from __future__ import annotations

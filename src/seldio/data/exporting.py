@@ -141,10 +141,8 @@ def export(
         if not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips to export: copy it as it is")
         if any(entry.size < 0 for entry in opened):  # then shards and row groups would have no bound
-            raise UsageError(
-                f"{printable(opened.path)} does not state how large its files are: unpack it first, an export with "
-                "--to files"
-            )
+            hint = "unpack it first ('seldio convert --to files' unpacks an export)"
+            raise UsageError(f"{printable(opened.path)} does not state how large its files are: {hint}")
         if kind == "parquet":
             parts = [*clip_shards(plan, shard_bytes), *label_shards(plan)]
         elif kind == "webdataset":

@@ -369,7 +369,7 @@ class Windows(Sequence[Element]):
 
     @property
     def folded(self) -> bool:
-        """Whether the labels' azimuths are folded into ±90°, as those of 2025."""
+        """Return whether the labels' azimuths are folded into ±90°, as those of 2025."""
         return any(isinstance(format, Dialect) and format.folded for format in self._events.formats)
 
     @property

@@ -222,8 +222,8 @@ def split_files(
     types: dict[str, dict[str, str]] = {}  # of the columns of each label file
     headless: set[str] = set()
     for group in examined.labels if examined is not None else ():
-        bare = isinstance(group.format, Dialect) and not group.format.header
-        fields = [column.field for column in group.format.columns] if bare else []  # type: ignore[attr-defined]
+        bare = group.format.columns if isinstance(group.format, Dialect) and not group.format.header else ()
+        fields = [column.field for column in bare]
         for name in (part.file.name for part in group.reading.parts if part.file.name in entries):
             types[name] = _types(entries[name], fields)
             headless |= {name} if fields else set()

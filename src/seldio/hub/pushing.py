@@ -86,7 +86,7 @@ class Pushed(Displayed):
 
     @property
     def refused(self) -> bool:
-        """Whether findings stopped it."""
+        """Return whether findings stopped it."""
         return self.report.reaches(Severity.ERROR)
 
 

@@ -148,5 +148,5 @@ class QuestionOptions:
 
     @property
     def selects(self) -> bool:
-        """Whether not all items are kept."""
+        """Return whether some items may be left out."""
         return self.balance or self.per_task is not None or self.total is not None

@@ -607,7 +607,7 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
     rows = [row for reading in readings for row in reading.rows if isinstance(row, Item)]
     if not rows:
         raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info shows what it contains")
-    about = [row for row in rows if stem in map(plain_stem, [*row.audio, str(_extra(row, "cut_from", "audio"))])]
+    about = [row for row in rows if stem in map(plain_stem, [*row.audio, str(_extra(row, "cut_from", "audio") or "")])]
     notes = []
     if not about:
         notes.append(f"None of the {plural(len(rows), 'question')} in the file is about {printable(stem)}.")

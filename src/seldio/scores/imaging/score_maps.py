@@ -196,10 +196,10 @@ def _notices(case: ImagingCase) -> Iterator[Notice]:
         yield from counted("empty-maps", rows["empty"], noun, text, rows["empty"] > 0.1 * rows["rows"])
     yield from counted("no-score", given["unscored"], "detection", "without a score: 0 counts", True)
     score, macro = case.score, case.score.average == "macro"
-    ranked = np.column_stack((score.class_id if macro else np.zeros(len(score.clip)), score.score))
-    _, many = np.unique(ranked, axis=0, return_counts=True)
     low, high = score.bounds()
     if low < high:
+        ranked = np.column_stack((score.class_id if macro else np.zeros(len(score.clip)), score.score))
+        _, many = np.unique(ranked, axis=0, return_counts=True)
         text = (
             f"{plural(int(many[many > 1].sum()), 'detection')} with the score of another one: the program leaves their "
             f"order open, so that mAP is anything from {low:.4f} to {high:.4f}"
