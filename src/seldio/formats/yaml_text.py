@@ -169,13 +169,17 @@ class YamlDocument:
 
     def _pairs(self, node: yaml.MappingNode, depth: int) -> _Pairs:
         pairs: _Pairs = {}
+        merged: _Pairs = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 message = "not valid YAML: a key that is a list or mapping"
                 raise _problem("SYN401", key_node, message, "a key is a word; put text with brackets in quotes")
             if key_node.value == "<<" and key_node.style is None:
-                message = "the key <<: it is not core YAML and is not read"
-                raise _problem("SYN402", key_node, message, "write the keys out that it stands for")
+                for mapping in value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]:
+                    if not isinstance(self._read(mapping, depth + 1), dict):
+                        raise _problem("SYN401", value_node, "not valid YAML: << can only merge mappings", "remove it")
+                    merged = self._members[id(mapping)] | merged
+                continue
             key = self._read(key_node, depth + 1)
             if key in pairs:
                 line = self.lines.line(pairs[key][0].start_mark.index)
@@ -183,7 +187,7 @@ class YamlDocument:
                 hint = "remove one of them: the last one silently wins"
                 self.problems.append(_problem("SYN403", key_node, message, hint))
             pairs[key] = key_node, value_node
-        return pairs
+        return merged | pairs
 
     def _foreign(self, node: yaml.Node) -> None:
         tag = node.tag
