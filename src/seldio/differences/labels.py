@@ -509,7 +509,7 @@ def _alike(tables: Sequence[pa.Table | None], hops: Sequence[Fraction]) -> tuple
 def versions(
     old: Source, new: Source, formats: tuple[LabelFormat | None, LabelFormat | None]
 ) -> tuple[SideLabels, SideLabels]:
-    """Return the labels of both sources, which stay open.
+    """Return the labels of both sources.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: one holds no labels of one format.

@@ -105,7 +105,7 @@ class ClipPlace(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class SideLabels:
-    """A side: a label file for each clip, in a source that stays open, or one table that has rows of many clips."""
+    """A side: a label file for each clip, or one table that has rows of many clips."""
 
     layout: LabelFormat  # of the files, or of the labels that the table was made from
     held: Part | pa.Table  # of a table the rows by clip
@@ -143,7 +143,7 @@ _TREE = 2000
 def reference_labels(
     source: Source, layout: LabelFormat | None, split: str | None = None, profile: SeldProfile | None = None
 ) -> SideLabels:
-    """Open the labels that predictions are compared with, with the class list of their year; *source* stays open.
+    """Open the labels that predictions are compared with, with the class list of their year.
 
     *layout* and *profile* are as the user named them; the profile tells the class list where neither the columns nor
     the tree does.
@@ -217,7 +217,7 @@ class Compared(NamedTuple):
 
 
 def join(labels: SideLabels, outputs: Source, layout: LabelFormat | None, *, allow_missing: bool) -> Compared:
-    """Join the labels with the outputs of a system, which stay open and are likely to be of the years of the labels.
+    """Join the labels with the outputs of a system, likely to be of the years of the labels.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: there are no outputs of one format.
