@@ -132,6 +132,8 @@ ODDITIES = {
     "the proof of an answer": Oddity("so-dataset-qa", line(SET), lambda row: row.events[0].azimuth, 67.057),
     "a cleaned output beside the raw one": Oddity("so-bench-predictions", line(OUT | {"prediction_cleaned": "c", "prediction_raw": "r"}), more("prediction_cleaned"), "c"),
     "a raw output alone": Oddity("so-bench-predictions", line({("prediction_raw" if key == "prediction" else key): value for key, value in OUT.items()}), field("prediction"), "18.5s to 20.0s"),
+    # seldio's own
+    "no audio beside a large number below zero": Oddity("items", '{"id": "1", "question": "?", "answer_meta": {}, "extra": {"x": -1.0e28}}\n', more("x"), -1e28),
     # MMAU and MMAR
     "an id that is not the recording's": Oddity("mmar", line(MMAR), field("audio"), ["./audio/other.wav"]),
     "Python inside a text": Oddity("mmar", line(MMAR), more("rubric"), "['a', \"b's\"]"),

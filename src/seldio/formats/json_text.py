@@ -121,10 +121,10 @@ def _texts_in(values: Sequence[Any], depth: int = 0) -> int:
                 count += len(keys) * len(same) + sum(_texts_in(column, depth + 1) for column in columns)
         elif kind is list:
             count += _texts_in([*chain.from_iterable(alike)], depth + 1)
-        elif kind in (int, float) and not (
-            min(alike) >= -(2**63) and max(alike) < (2**63 if kind is int else math.inf)
-        ):
-            raise ValueError
+        elif kind in (int, float):
+            fit = all(map(math.isfinite, alike)) if kind is float else -(2**63) <= min(alike) <= max(alike) < 2**63
+            if not fit:
+                raise ValueError
     return count
 
 
