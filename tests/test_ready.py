@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import laid
 from effort import some
 
 import seldio
@@ -168,10 +169,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rewritten(source: Path, out: Path, row: Callable[[list[str]], list[object]]) -> Path:
     """The label files of a folder with other rows."""
     for path in sorted(source.rglob("*.csv")):
-        target = out / path.relative_to(source)
-        target.parent.mkdir(parents=True, exist_ok=True)
         lines = [",".join(map(str, row(line.split(",")))) for line in path.read_text().split()]
-        target.write_text("\n".join(lines) + "\n")
+        laid(out, {str(path.relative_to(source)): "\n".join(lines) + "\n"})
     return out
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from commands import Terminal, invoke
+from commands import Terminal, invoke, json_lines, laid
 from effort import examples, grows_no_faster
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -482,13 +482,11 @@ ASKED = {"id": "q0", "audio": ["a.wav"], "question": "?", "options": ["rain", "d
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for folder in ("ref", "pred", "pred2"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "mix001.csv").write_text(ROW)
+    laid(tmp_path, dict.fromkeys(("ref/mix001.csv", "pred/mix001.csv", "pred2/mix001.csv"), ROW))
     with zipfile.ZipFile(tmp_path / "ref.zip", "w") as archive:
         archive.writestr("mix001.csv", ROW)
-    (tmp_path / "asked.jsonl").write_text(json.dumps(ASKED) + "\n")
-    (tmp_path / "said.jsonl").write_text(json.dumps({"id": "q0", "prediction": "rain"}) + "\n")
+    json_lines(tmp_path / "asked.jsonl", [ASKED])
+    json_lines(tmp_path / "said.jsonl", [{"id": "q0", "prediction": "rain"}])
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from commands import invoke
+from commands import invoke, laid
 from hypothesis import given
 from hypothesis import strategies as st
 from releases import printed_by_rich
@@ -255,12 +255,11 @@ def test_the_lead_measure_is_in_the_first_part_of_a_table() -> None:
 def scored(tmp_path: Path) -> tuple[Path, Path]:
     sides = tmp_path / "labels of all", tmp_path / "out"
     for folder in sides:
-        folder.mkdir()
         for clip in "abc":
             bad = folder.name == "out"
             rows = [(frame, number, 0, 120 if bad and (clip == "c" or (clip == "b" and number)) else 10, 0, 100)
                     for number in (0, 1) for frame in range(20 * number, 20 * number + 20)]  # fmt: skip
-            (folder / f"{clip}.csv").write_text("".join(f"{','.join(map(str, row))}\n" for row in rows))
+            laid(folder, {f"{clip}.csv": "".join(f"{','.join(map(str, row))}\n" for row in rows)})
     return sides
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from commands import laid
 from conftest import Kept
 from effort import examples
 from hypothesis import assume, given, settings
@@ -297,17 +298,9 @@ LABELS = "".join(f"{frame},0,0,10,0,100\n{frame},1,0,-90,0,200\n" for frame in r
 OUTPUT = "".join(f"{frame},0,0,0.98,0.17,0.0,0\n{frame},1,0,0.0,-1.0,0.0,0\n" for frame in range(1, 26))
 
 
-def written(tmp_path: Path, name: str, files: dict[str, str]) -> Path:
-    folder = tmp_path / name
-    folder.mkdir()
-    for clip, text in files.items():
-        (folder / f"{clip}.csv").write_text(text)
-    return folder
-
-
 def test_missing_and_surplus_clips(tmp_path: Path) -> None:
-    reference = written(tmp_path, "ref", {"a": LABELS, "b": LABELS})
-    prediction = written(tmp_path, "pred", {"a": OUTPUT})
+    reference = laid(tmp_path / "ref", {"a.csv": LABELS, "b.csv": LABELS})
+    prediction = laid(tmp_path / "pred", {"a.csv": OUTPUT})
     with pytest.raises(DataError, match=r"1 clip of the reference without prediction: b\."):
         score_labels(prediction, reference)
     done = score_labels(prediction, reference, SeldOptions(average="micro", allow_missing=True))
@@ -316,19 +309,19 @@ def test_missing_and_surplus_clips(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"1 predicted clip without reference: b\."):
         score_labels(reference, prediction, format="starss23", reference_format="dcase2023-output")
     with pytest.raises(DataError, match="no clip is in both"):
-        score_labels(written(tmp_path, "other", {"z": OUTPUT}), reference)
+        score_labels(laid(tmp_path / "other", {"z.csv": OUTPUT}), reference)
 
 
 def test_the_program_of_2022_drops_rows_of_seven_columns(tmp_path: Path) -> None:
-    reference, prediction = written(tmp_path, "ref", {"a": LABELS}), written(tmp_path, "pred", {"a": OUTPUT})
+    reference, prediction = laid(tmp_path / "ref", {"a.csv": LABELS}), laid(tmp_path / "pred", {"a.csv": OUTPUT})
     done = score_labels(prediction, reference, SeldOptions("dcase2022", "micro"), reference_format="starss23")
-    empty = score_labels(written(tmp_path, "none", {"a": ""}), reference, SeldOptions("dcase2022", "micro"),
+    empty = score_labels(laid(tmp_path / "none", {"a.csv": ""}), reference, SeldOptions("dcase2022", "micro"),
                          reference_format="starss23")  # fmt: skip
     assert done.overall | {"system": ""} == empty.overall | {"system": ""}
     text = next(notice.text for notice in done.notices if notice.name == "dropped-rows")
     assert text.startswith(f"{len(OUTPUT.splitlines())} predicted rows not scored: they are dcase2023-output")
     six = "".join(line.rpartition(",")[0] + "\n" for line in OUTPUT.splitlines())
-    known = score_labels(written(tmp_path, "six", {"a": six}), reference, SeldOptions("dcase2022", "micro"),
+    known = score_labels(laid(tmp_path / "six", {"a.csv": six}), reference, SeldOptions("dcase2022", "micro"),
                          reference_format="starss23")  # fmt: skip
     assert known.overall["F"] == score_labels(prediction, reference, SeldOptions("dcase2023", "micro")).overall["F"] > 0
 
@@ -337,8 +330,8 @@ def test_notices(tmp_path: Path) -> None:
     late = OUTPUT + "35,0,0,1.0,0.0,0.0,0\n"
     twice = LABELS + "25,0,1,40,0,100\n30,0,0,10,0,100\n"
     done = score_labels(
-        written(tmp_path, "pred", {"a": late}),
-        written(tmp_path, "ref", {"a": twice}),
+        laid(tmp_path / "pred", {"a.csv": late}),
+        laid(tmp_path / "ref", {"a.csv": twice}),
         SeldOptions(intervals=Intervals(jackknife=True)),
     )
     named = {notice.name: notice.text for notice in done.notices}
@@ -350,8 +343,8 @@ def test_notices(tmp_path: Path) -> None:
 
 
 def test_options_that_make_no_sense(tmp_path: Path) -> None:
-    reference = written(tmp_path, "ref", {"a": LABELS})
-    prediction = written(tmp_path, "pred", {"a": OUTPUT})
+    reference = laid(tmp_path / "ref", {"a.csv": LABELS})
+    prediction = laid(tmp_path / "pred", {"a.csv": OUTPUT})
     for options, words in (
         (SeldOptions("dcase1999"), "unknown profile 'dcase1999'"),
         (SeldOptions(threshold={"angle": -1}), r'threshold=\{"angle": -1\}: a threshold is 0 or greater'),
@@ -363,8 +356,10 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
 
 
 def test_clips_without_any_row_count(tmp_path: Path) -> None:
-    reference = written(tmp_path, "ref", {"a": LABELS, "b": LABELS})
-    done = score_labels(written(tmp_path, "pred", {"a": OUTPUT, "b": ""}), reference, SeldOptions(average="micro"))
+    reference = laid(tmp_path / "ref", {"a.csv": LABELS, "b.csv": LABELS})
+    done = score_labels(
+        laid(tmp_path / "pred", {"a.csv": OUTPUT, "b.csv": ""}), reference, SeldOptions(average="micro")
+    )
     assert done.overall["F"] == pytest.approx(2 / 3)
     assert done.over == "2 clips, 13 classes, micro average"
 
@@ -471,8 +466,7 @@ def test_each_kind_of_error_by_hand(tmp_path: Path) -> None:
         0: line(0, 0, 10), 1: line(1, 0, 50), 2: line(2, 0, 0, 0, 300), 3: line(3, 2, 0), 4: "",
         5: line(5, 0, 0) + line(5, 3, 170),
     }  # fmt: skip
-    for name, text in (("ref", truth), ("out", "".join(told.values()))):
-        written(tmp_path, name, {CLIPS[0]: text})
+    laid(tmp_path, {f"ref/{CLIPS[0]}.csv": truth, f"out/{CLIPS[0]}.csv": "".join(told.values())})
     report = seldio.score(
         tmp_path / "out", tmp_path / "ref", profile="dcase2024", table="errors", average="micro", format="starss23",
         force=True,

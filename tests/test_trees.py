@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from commands import laid
 from effort import calls
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -302,10 +303,8 @@ def test_the_real_labels(shared: Path) -> None:
 def test_labels_tell_a_dataset_from_the_one_that_it_is_a_part_of(tmp_path: Path) -> None:
     for number, row in enumerate(("0,1,0,-50,30\n", "0,1,0,-50,30,200\n")):
         folder = tmp_path / str(number) / "metadata_dev/dev-test-sony"
-        folder.mkdir(parents=True)
-        for mix in range(1, 4):
-            rows = [row.replace("0", str(at), 1) for at in range(99)]
-            (folder / f"fold4_room23_mix00{mix}.csv").write_text("".join(rows))
+        rows = "".join(row.replace("0", str(at), 1) for at in range(99))
+        laid(folder, {f"fold4_room23_mix00{mix}.csv": rows for mix in range(1, 4)})
         said = [found.message[:17] for found in seldio.validate(tmp_path / str(number)) if found.code == "LAY114"]
         assert said == [f"part of STARSS2{2 + number}:"]
         with seldio.open(tmp_path / str(number)) as opened:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from commands import invoke
+from commands import invoke, laid
 from effort import some
 
 import seldio
@@ -41,12 +41,10 @@ WRONG = {
 ODD = ["50,1,0,180,0,100", "50,1,0,180,0,100", "49,1,0,-180,0,100", "5800,1,0,10,0,100", "52,1,0,10.5,0,100"]
 
 
-def folder(place: Path, *files: list[str], name: str = "labels") -> Path:
+def folder(place: Path, *files: list[str]) -> Path:
     """Label files of STARSS23."""
-    (place / name).mkdir(parents=True)
-    for number, rows in enumerate(files, 1):
-        (place / name / f"fold4_room1_mix{number:03}.csv").write_text("".join(f"{row}\n" for row in rows))
-    return place / name
+    texts = ["".join(f"{row}\n" for row in rows) for rows in files]
+    return laid(place / "labels", {f"fold4_room1_mix{number:03}.csv": text for number, text in enumerate(texts, 1)})
 
 
 def converting(to: str) -> Callable[..., object]:
