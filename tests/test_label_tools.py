@@ -13,12 +13,11 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_cli import seldio as command
 
 import seldio
 from seldio.findings import Finding
 from seldio.formats import TOOLS, TextFile, get
-from seldio.formats.label_tools import ToolFormat, ToolLabel, text_of
+from seldio.formats.label_tools import ToolFormat, ToolLabel
 from seldio.rules import CATALOGUE
 from seldio.schema.event_rows import to_events
 from seldio.schema.events import ClipFile
@@ -53,14 +52,6 @@ def labels(draw: st.DrawFn) -> ToolLabel:
     label.values = {field: draw(kind) + 0.0 for field, kind in NUMBERS.items() if draw(st.booleans())}
     label.extra = draw(EXTRA)
     return label
-
-
-@given(labels())
-@settings(max_examples=examples(300))
-def test_text_is_read_back(label: ToolLabel) -> None:
-    again = ToolLabel(0, 0, "", {"": (0, 0)})
-    assert again.read_text(text_of(label), 0, lambda *_: None)
-    assert (again.name, again.values, again.extra) == (label.name, label.values, label.extra)
 
 
 @tools
@@ -144,14 +135,6 @@ def test_units_limits_and_texts_of_audacity() -> None:
         [("class_id", 12), ("extra", [("high_hz", 200.0), ("low_hz", 10.0)]), ("offset", 1.0), ("onset", 1.0)],
         [("offset", 3.0), ("onset", 2.0)],
     ]
-
-
-@tools
-def test_examples_are_recognised(tool: ToolFormat) -> None:
-    assert {one.code for one in seldio.validate(example(tool)).findings} <= {"LAB120"}
-    assert f"\n\n{tool.name} " in command("info", example(tool)).stdout.decode()
-    table = seldio.read(example(tool))
-    assert json.loads(table.schema.metadata[b"seldio"])["format"] == tool.name
 
 
 def test_choices_about_whole_recordings_are_no_labels(tmp_path: Path) -> None:

@@ -123,13 +123,6 @@ def test_an_event_ends_where_its_last_frame_ends() -> None:
     assert list(zip(found["onset"].to_pylist(), found["offset"].to_pylist(), strict=True)) == [(0.24, 0.26)]
 
 
-def test_exact_duplicates_and_one_source_in_two_places_lose_no_row() -> None:
-    data = b"5,1,0,10,0\n5,1,0,10,0\n6,1,0,10,0\n6,1,0,10,0\n7,1,0,10,0\n7,1,0,-90,0\n8,1,0,10,0\n"
-    table = get("starss22").read([text_file(data)], pytest.fail).table
-    found = spans(table)
-    assert [found.trajectory(number).tolist() for number in range(len(found))] == [[0, 2, 4, 6], [1, 3, 5]]
-
-
 def test_classes_without_a_number_are_told_apart_by_name() -> None:
     data = b"frame,class,x,y,z\n0,dog,1,0,0\n0,cat,0,1,0\n1,dog,1,0,0\n1,cat,0,1,0\n1,Knock,1,0,0\n"
     found = spans(get("seld-studio").read([text_file(data)], pytest.fail).table)

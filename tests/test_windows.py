@@ -126,39 +126,6 @@ def test_sound_of_different_rates_goes_into_one_batch_at_one_rate_only(soxr: Any
     assert (None, None) == same
 
 
-@settings(max_examples=examples(25), deadline=None)
-@given(st.sampled_from([8_000, 11_025, 22_050, 24_000, 48_000]), st.sampled_from([8_000, 16_000, 22_050, 32_000]),
-       st.integers(0, 9_000), st.integers(0, 4_000))  # fmt: skip
-def test_any_part_is_that_of_the_resampled_whole(here: int, rate: int, start: int, frames: int) -> None:
-    soxr = pytest.importorskip("soxr", reason="soxr is not installed: make test installs it")
-    from seldio.media.recording import frames_at, read_at
-
-    place = Path(__file__).parent / "cases"
-    sound = np.random.default_rng(here).uniform(-1, 1, (7_001, 2)).astype(np.float32)
-
-    class Whole(Recording):
-        rate, channels = here, 2  # type: ignore[assignment]
-
-        def __len__(self) -> int:
-            return len(sound)
-
-        def read(self, start: int = 0, frames: int | None = None, *_: Any, **__: Any) -> Any:
-            assert frames is not None
-            assert 0 <= start <= start + frames <= len(sound) or here == rate
-            part = sound[start : start + frames].T
-            return np.pad(part, ((0, 0), (0, frames - part.shape[1])))
-
-    whole = Whole(place)
-    expected = (soxr.resample(sound, here, rate, "HQ") if here != rate else sound)[start : start + frames].T
-
-    found = read_at(whole, rate, start, frames)
-
-    assert (2, frames) == found.shape
-    assert frames_at(whole, rate) == round(len(sound) * rate / here + 1e-9)
-    assert np.abs(found[:, : expected.shape[1]] - expected).max(initial=0) < 2e-6
-    assert not found[:, expected.shape[1] :].any()
-
-
 def test_resampled_int16_are_rounded_and_kept_within_full_scale(soxr: Any, tmp_path: Path) -> None:
     square = np.where(np.arange(3_000)[:, np.newaxis] // 50 % 2, 32767, -32768).astype(np.int16).repeat(4, axis=1)
     tree_of(tmp_path, {"a.wav": (square, 1_000, "PCM_16")})
