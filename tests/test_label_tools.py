@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -142,20 +141,6 @@ def test_choices_about_whole_recordings_are_no_labels(tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
     path.write_text(json.dumps([{"id": 1, "data": {"audio": "a.wav"}, "annotations": [{"result": result}]}]), "utf-8")
     assert ["SYN213"] == [one.code for one in seldio.validate(path).findings]
-
-
-@pytest.mark.parametrize(
-    ("tool", "target"),
-    [(tool, other.name) for tool, following in pairwise([*TOOLS, TOOLS[0]]) for other in (tool, following)],
-)
-def test_every_tool_to_the_next_and_back(tool: ToolFormat, target: str, tmp_path: Path) -> None:
-    first, second = tmp_path / "there", tmp_path / "back"
-    fields = ("extra",)  # what a file holds besides its labels
-    seldio.convert(example(tool), first, target, allow_loss=fields)
-    seldio.convert(first, second, tool.name, allow_loss=fields)
-    before, after = (seldio.read(path) for path in (example(tool), second))
-    digits = 3 if "elan" in (tool.name, target) else 17  # whole milliseconds
-    assert rows(before, digits) == rows(after, digits)
 
 
 def test_two_people_are_two_clips_and_a_prediction_is_neither() -> None:

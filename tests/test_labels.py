@@ -128,17 +128,6 @@ def lines_of(finding: Finding) -> set[int]:
     return {n for low, high in finding.ranges for n in range(low, high + 1)} | {finding.line or 0}
 
 
-def test_values_are_those_of_python() -> None:
-    data = b"3,1,0,-0,7.25\n007,2,-1,.5,5.\n4,3,2,-180,1234567.125\n"
-    reading, found = read(get("starss22"), data)
-    assert found == []
-    rows = [line.split(",") for line in data.decode().split()]
-    for index, (field, kind) in enumerate(
-        (("frame", int), ("class_id", int), ("source", int), ("azimuth", float), ("elevation", float))
-    ):
-        assert [kind(row[index]) for row in rows] == reading.table[field].to_pylist()
-
-
 def assert_no_line_is_lost(part: CsvPart, found: list[Finding], data: bytes) -> None:
     """Every line is read, or reported, or both."""
     if not part.readable:

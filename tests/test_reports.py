@@ -27,7 +27,6 @@ from seldio.findings import JSON_KEYS, Finding, Report, Severity
 from seldio.reports import Options, outputs, render, write
 from seldio.reports.ci import FINGERPRINT, file_uri
 from seldio.reports.json_report import report_schema
-from seldio.rules import CATALOGUE as RULES
 from seldio.rules.deep_pieces import Heard
 from seldio.text import printable
 
@@ -338,17 +337,6 @@ def test_sarif_result() -> None:
             }
         ],
     }
-
-
-def test_every_report_for_programs_links_to_the_page_of_a_rule(tmp_path: Path) -> None:
-    (tmp_path / "mix001.csv").write_text("10,1,0,310,30\n11,1,0,311,30\n12,1,0,5,30\n13,1,0,180,30\n")
-    found = seldio.validate(tmp_path / "mix001.csv", format="starss22")
-
-    assert ["LAB303"] == [finding.code for finding in found]
-    for output in ("sarif", "json", "jsonl", "markdown", "html", "csv"):
-        assert "https://seldio.readthedocs.io/en/latest/reference/rules/LAB303.html" in show(
-            found, output, catalogue=RULES
-        )
 
 
 def test_sarif_fingerprints_survive_moved_lines_and_tell_twins_apart() -> None:

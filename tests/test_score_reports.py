@@ -20,7 +20,6 @@ from releases import printed_by_rich
 from rich.cells import cell_len
 
 import seldio
-from seldio.errors import DataError
 from seldio.reports import Options, outputs, render
 from seldio.reports.json_report import reports
 from seldio.reports.spreadsheet import LONG
@@ -112,22 +111,6 @@ def test_json_keeps_everything(given: list[ScoreReport]) -> None:
     text = rendered(given, "json")
     value = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no json"))
     assert repr([*map(dataclasses.asdict, reports(value))]) == repr([*map(dataclasses.asdict, given)])
-
-
-@given(
-    st.recursive(
-        st.one_of(st.none(), st.integers(0, 2), WORDS),
-        lambda inner: st.one_of(
-            st.lists(inner, max_size=2),
-            st.dictionaries(st.sampled_from(["version", "reports", "tables", "columns", "rows", "notices"]), inner),
-        ),
-    )
-)
-def test_any_other_json_is_a_data_error(value: object) -> None:
-    if isinstance(value, dict) and value.get("reports") == []:
-        return
-    with pytest.raises(DataError):
-        reports(value)
 
 
 def test_csv() -> None:

@@ -175,13 +175,3 @@ def test_a_polygon_with_no_number(tmp_path: Path) -> None:
     spots = [[[[1.0, 2.0, 1.0]]], None, [[[1.0, math.nan, 1.0]]]]
     table = table.append_column("segmentation", pa.array(spots, pa.list_(pa.list_(pa.list_(pa.float64())))))
     assert "segmentation in row 3" in _refused(format, table, tmp_path)
-
-
-def test_conversions_are_held_back_alike(tmp_path: Path) -> None:
-    """A Parquet table from elsewhere is no way around it."""
-    import pyarrow.parquet as pq
-
-    pq.write_table(_rows(seldio.formats.get("starss23"), "azimuth", math.nan), tmp_path / "labels.parquet")
-    with pytest.raises(seldio.SeldioError, match="azimuth in row 3"):
-        seldio.convert(tmp_path / "labels.parquet", tmp_path / "out", "starss23", force=True)
-    assert not (tmp_path / "out").exists()

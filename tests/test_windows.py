@@ -12,12 +12,9 @@ import numpy as np
 import pytest
 import soundfile
 import starss_tree as data
-from effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import seldio
-from seldio.data import Stream, collate
+from seldio.data import collate
 from seldio.errors import DataError, MissingLibrary, SeldioError, UsageError
 from seldio.media.recording import Recording
 
@@ -190,34 +187,6 @@ def test_batches_of_whole_clips_have_the_same_parts_behind_a_transform(root: Pat
 def test_a_transform_that_forgets_its_result_is_named(root: Path) -> None:
     with pytest.raises(UsageError, match=r"transform=.*<lambda> returned None"):
         seldio.windows(root, seconds=0.5, transform=lambda element: element.update(gain=1))[0]
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(st.integers(0, 30), st.integers(1, 4), st.integers(1, 3), st.sampled_from([None, "drop", "repeat"]),
-       st.none() | st.integers(1, 7), st.booleans(), st.integers(0, 9))  # fmt: skip
-def test_a_stream_is_as_long_as_its_next_pass(
-    length: int, ranks: int, workers: int, even: Any, size: int | None, drop: bool, taken: int
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORLD_SIZE", str(ranks))
-        patch.setenv("NUM_WORKERS", str(workers))
-        for rank in range(ranks):
-            for worker in range(workers):
-                patch.setenv("RANK", str(rank))
-                patch.setenv("WORKER", str(worker))
-                stream = Stream(range(length), seed=3, even=even if length >= ranks else None)
-                stream = stream if size is None else stream.batch(size, drop_last=drop)
-                assert len(stream) == sum(1 for _ in stream)
-
-                iterator = iter(stream)
-                for _ in range(taken):
-                    next(iterator, None)
-                later = Stream(range(length), seed=3, even=even if length >= ranks else None)
-                later = later if size is None else later.batch(size, drop_last=drop)
-                later.load_state_dict(stream.state_dict())
-                assert len(later) == sum(1 for _ in later)
-                later.set_epoch(7)
-                assert len(later) == len(stream) == sum(1 for _ in later)
 
 
 @pytest.mark.parametrize("channels", [2, 5, 32])
