@@ -110,6 +110,7 @@ LINES = {
     "old Mac": ('{"a": 1}\r{"a": 2}\r', [], [("SYN201", 1, 10, 18, '{"a": 2}')]),
     "blank lines": ('\n{"a": 1}\n\n \t\n\r\n{"a": 2}\n\n', [2, 6], [("SYN110", 1, 1, 1, None), ("SYN110", 3, 1, 1, None), ("SYN110", 7, 1, 1, None)]),
     "torn in a string": ('{"a": 1}\n{"a": "b', [1], [("SYN108", 2, 1, 9, '{"a": "b')]),
+    "torn in a character": (b'{"a": 1}\n{"a": "\xd0', [1], [("SYN108", 2, 1, 9, '{"a": "\ufffd')]),
     "torn and nothing else": ('{"a": ', [], [("SYN108", 1, 1, 7, '{"a": ')]),
     "bad, not torn": ('{"a": 1}\n{"a": True}', [1], [("SYN201", 2, 7, 11, "True")]),
     "array on a line": ('[{"a": 1}, {"a": 2}]', [], [("SYN207", 1, 1, 21, '[{"a": 1}, {"a": 2}]')]),
@@ -125,20 +126,6 @@ def test_findings_of_lines(case: tuple[bytes | str, list[int], list[tuple[Any, .
     documents, found = read_lines(case[0])
     assert case[2] == places(found)
     assert case[1] == [document.source.first_line for document in documents]
-
-
-def test_every_truncation_of_three_records_is_found() -> None:
-    records = [
-        '{"id": "q1", "n": [1, -2.5e3]}',
-        '{"вопрос": "где \\u0441\\ud83d\\ude00?", "x": true}',
-        '{"z": {"y": null}}',
-    ]
-    data = "".join(record + "\n" for record in records).encode()
-    ends = {0} | {end - cut for end in range(1, len(data) + 1) if data[end - 1 : end] == b"\n" for cut in (0, 1)}
-    for length in range(len(data)):
-        documents, found = read_lines(data[:length])
-        assert data[:length].count(b"}\n") <= len(documents)
-        assert ([] if length in ends else ["SYN108"]) == [finding.code for finding in found], data[:length]
 
 
 SCALARS = st.one_of(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,11 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_cli import seldio as command
 
 import seldio
 from seldio.findings import Finding
 from seldio.formats import TOOLS, TextFile, get
-from seldio.formats.label_tools import ToolFormat, ToolLabel, text_of
+from seldio.formats.label_tools import ToolFormat, ToolLabel
 from seldio.rules import CATALOGUE
 from seldio.schema.event_rows import to_events
 from seldio.schema.events import ClipFile
@@ -53,14 +51,6 @@ def labels(draw: st.DrawFn) -> ToolLabel:
     label.values = {field: draw(kind) + 0.0 for field, kind in NUMBERS.items() if draw(st.booleans())}
     label.extra = draw(EXTRA)
     return label
-
-
-@given(labels())
-@settings(max_examples=examples(300))
-def test_text_is_read_back(label: ToolLabel) -> None:
-    again = ToolLabel(0, 0, "", {"": (0, 0)})
-    assert again.read_text(text_of(label), 0, lambda *_: None)
-    assert (again.name, again.values, again.extra) == (label.name, label.values, label.extra)
 
 
 @tools
@@ -146,33 +136,11 @@ def test_units_limits_and_texts_of_audacity() -> None:
     ]
 
 
-@tools
-def test_examples_are_recognised(tool: ToolFormat) -> None:
-    assert {one.code for one in seldio.validate(example(tool)).findings} <= {"LAB120"}
-    assert f"\n\n{tool.name} " in command("info", example(tool)).stdout.decode()
-    table = seldio.read(example(tool))
-    assert json.loads(table.schema.metadata[b"seldio"])["format"] == tool.name
-
-
 def test_choices_about_whole_recordings_are_no_labels(tmp_path: Path) -> None:
     result = [{"from_name": "c", "to_name": "audio", "type": "choices", "value": {"choices": ["dog"]}}]
     path = tmp_path / "tasks.json"
     path.write_text(json.dumps([{"id": 1, "data": {"audio": "a.wav"}, "annotations": [{"result": result}]}]), "utf-8")
     assert ["SYN213"] == [one.code for one in seldio.validate(path).findings]
-
-
-@pytest.mark.parametrize(
-    ("tool", "target"),
-    [(tool, other.name) for tool, following in pairwise([*TOOLS, TOOLS[0]]) for other in (tool, following)],
-)
-def test_every_tool_to_the_next_and_back(tool: ToolFormat, target: str, tmp_path: Path) -> None:
-    first, second = tmp_path / "there", tmp_path / "back"
-    fields = ("extra",)  # what a file holds besides its labels
-    seldio.convert(example(tool), first, target, allow_loss=fields)
-    seldio.convert(first, second, tool.name, allow_loss=fields)
-    before, after = (seldio.read(path) for path in (example(tool), second))
-    digits = 3 if "elan" in (tool.name, target) else 17  # whole milliseconds
-    assert rows(before, digits) == rows(after, digits)
 
 
 def test_two_people_are_two_clips_and_a_prediction_is_neither() -> None:

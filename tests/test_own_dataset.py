@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Callable
@@ -114,13 +113,6 @@ def described(path: Path) -> list[OwnDataset]:
         own = own_datasets(source, raise_errors)
     assert own is not None
     return list(own.datasets)
-
-
-def test_questions_know_splits(yard: Path, tmp_path: Path) -> None:
-    laid(yard, {"train/a.csv": BIRDS, "other/b.csv": BIRDS})
-    seldio.convert(yard, tmp_path / "questions.jsonl", "so-bench")
-    items = map(json.loads, (tmp_path / "questions.jsonl").read_text("utf-8").splitlines())
-    assert {item["split"] for item in items} == {"train", "test"}
 
 
 def test_recordings_that_contradict_it_are_findings(yard: Path) -> None:
@@ -255,13 +247,6 @@ def test_predictions_in_a_known_format_stay_what_they_are(yard: Path, system: Pa
     laid(system, {"b.csv": "0,2,10,0\n1,2,5,0\n3,0,-10,0\n"})
     reports = [seldio.score(system, yard / "other", format=name) for name in (None, "dcase2023-submission")]
     assert reports[0].tables[0].rows[0][1:] == reports[1].tables[0].rows[0][1:]
-
-
-def test_two_orders_of_columns_are_one_reference(yard: Path) -> None:
-    lines = ["label,distance,time,azimuth", "dog bark,1.5,0.0,270", "dog bark,1.5,0.1,271", "bird,3,0.3,10"]
-    (yard / "train/a.csv").write_text("\n".join(lines) + "\n")
-    report = seldio.score(yard, yard)
-    assert max(report.tables[0].rows[0][1:]) == pytest.approx(1.0)
 
 
 def test_a_format_that_is_named_has_the_classes_of_the_dataset(yard: Path) -> None:

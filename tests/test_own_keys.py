@@ -158,16 +158,6 @@ def test_tables_of_a_spreadsheet_are_read(data: bytes, tmp_path: Path) -> None:
     assert (table["id"].to_pylist(), table["prediction"].to_pylist()) == (["1"], ["rain"])
 
 
-@pytest.mark.parametrize(("numbers", "right"), [([0, 1], "ab"), ([1, 2], "ab"), ([1, 1], "11")])
-def test_numbers_of_right_answers_count_from_where_the_file_tells(
-    numbers: list[int], right: str, tmp_path: Path
-) -> None:
-    rows = [{"n": n, "options": ["a", "b"], "gold": number} for n, number in enumerate(numbers)]
-    path = as_document(tmp_path / "own.json", rows)
-    table = seldio.read(path, format=spelled("id=n,options=options,answer=gold", True))
-    assert table["answer"].to_pylist() == [*right]
-
-
 ASKED = "id=n,question=asked,options=A+B+C+D,answer=gold"
 
 

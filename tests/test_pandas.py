@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -136,26 +135,6 @@ WRONG = "LAB103 azimuth 200 is outside [-180, 180]"
 )  # fmt: skip
 def test_bytes_and_streams_are_checked(data: Any, name: str) -> None:
     assert [str(one) for one in seldio.validate(data, format="starss23").findings] == [f"{name}:2:7: {WRONG}"]
-
-
-def test_bytes_are_told_by_their_content() -> None:
-    rows = ROWS.replace(b"200", b"20")
-    lines = b"".join(f"{json.dumps(row)}\n".encode() for row in QUESTIONS)
-    replies = b"".join(f'{{"id": "q{n}", "prediction": "dog"}}\n'.encode() for n in range(3))
-
-    assert seldio.read(rows)["azimuth"].to_pylist() == [10, 20]
-    assert seldio.info(rows)["groups"][0]["format"] == "starss23"
-    assert seldio.info(io.BytesIO(lines))["items"][0]["format"] == "items"
-    for given in (rows, io.BytesIO(rows), io.StringIO(rows.decode())):  # a stream can be read only once
-        assert seldio.score(given, io.BytesIO(rows), profile="dcase2024").overall["F"] == pytest.approx(1 / 13)
-        signature = seldio.score(rows, rows, profile="dcase2024").signature
-        assert seldio.verify(signature, io.BytesIO(rows), io.BytesIO(rows)) == []
-    compared = seldio.compare(
-        [io.BytesIO(rows), rows], io.BytesIO(rows), profile="dcase2024", intervals="bootstrap=100"
-    )
-    assert [row[2].value for row in compared.tables[0].rows] == [pytest.approx(1 / 13)] * 2
-    assert seldio.score(replies, lines).overall["accuracy"] == pytest.approx(2 / 3)
-    assert seldio.validate([rows, lines]).files == 2
 
 
 def test_validate_finds_the_directions_that_other_verbs_miss(tmp_path: Path) -> None:

@@ -12,9 +12,6 @@ from typing import Any
 
 import pytest
 from commands import invoke, json_lines
-from effort import examples
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from test_ruenvaqa import answers
 
 import seldio
@@ -123,21 +120,6 @@ def test_without_ids_order_counts(tmp_path: Path) -> None:
     swapped = [*NAMELESS[:3], NAMELESS[4], NAMELESS[3], *NAMELESS[5:]]
     assert found(swapped) == [("PRD203", 4), ("PRD203", 5)]
     assert found([answer(0, qa_id=None, task_name="multi_hop"), *ALL[1:]]) == [("PRD203", 1)]
-
-
-@given(data=st.data())
-@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_whatever_is_left_out_is_found(tmp_path: Path, data: st.DataObject) -> None:
-    rows = data.draw(st.lists(st.sampled_from(range(12)), unique=True, min_size=1))
-    found = against(tmp_path, [answer(n) for n in rows])
-    if not any(n < 9 for n in rows):
-        assert [finding.code for finding in found] == ["PRD210"]
-        return
-    assert sum(finding.code == "PRD201" for finding in found) == sum(n not in rows for n in range(9))
-    assert [finding.line for finding in found if finding.code == "PRD202"] == [
-        line for line, n in enumerate(rows, 1) if n >= 9
-    ]
-    assert {finding.code for finding in found} <= {"PRD201", "PRD202"}
 
 
 def jasco(folder: Path, change: Callable[[list[list[str]]], object]) -> list[Finding]:

@@ -28,7 +28,6 @@ from seldio.formats.json_items import (
     SPATIAL_SOUND_QA,
     JsonItems,
 )
-from seldio.rules import CATALOGUE
 from seldio.schema.qa import Item, Prediction
 
 ALL: tuple[JsonItems, ...] = (
@@ -201,18 +200,6 @@ def test_records_that_are_none() -> None:
         assert (reading, [f.code for f in found]) == (None, ["SYN213"])
 
 
-def test_places_of_fields() -> None:
-    data = b"5\n" + line(MC) + line(MC)
-    reading, _ = look(MMAR, data)
-    assert (reading.place(1, "options", 1).line, reading.place(1, "options", 1).value) == (3, '"right"')
-    assert reading.place(0, "audio", 0).value == '"a.wav"'
-    assert reading.place(0, "language", None).column == 1
-    assert reading.finding(CATALOGUE["QAI101"], 0, "answer", "x").value == '"left"'
-    reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
-    assert reading.place(1, "answer_meta", None).line > reading.place(0, "answer_meta", None).line
-    assert reading.place(1, None, None).line == 17
-
-
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 seconds = st.floats(0, 1e6)
 angle = st.floats(-90, 90)
@@ -263,36 +250,6 @@ def test_what_was_written_is_read(format: JsonItems, data: st.DataObject) -> Non
     assert reading.rows == given_rows
     again, _ = look(format, format.write(reading.rows, reading.origin), "x" + format.suffix)
     assert again.rows == given_rows
-
-
-@settings(max_examples=examples(150))
-@given(
-    st.lists(st.dictionaries(st.sampled_from([*QA, "prompt", "new", "split"]), json_value | text), max_size=3),
-    st.sampled_from([None, 0, 2, "\t"]), st.booleans(), st.sampled_from([(",", ":"), (", ", ": "), (" ,", " : ")]),
-)  # fmt: skip
-def test_any_records_come_back(records: list[Any], indent: Any, ascii: bool, separators: tuple[str, str]) -> None:
-    style: dict[str, Any] = {"ensure_ascii": ascii, "separators": separators}
-    records = [QA | record for record in records]
-    lines = "".join(json.dumps(record, **style) + "\n" for record in records)
-    for data, path in ((json.dumps(records, indent=indent, **style), "x.json"), (lines, "x.jsonl")):
-        reading, found = look(SO_BENCH, data.encode(), path)
-        if reading is not None and len(reading.rows) == len(records):  # what cannot be read is a finding
-            assert told(SO_BENCH.write(reading.rows, reading.origin)) == told(data)
-        else:
-            assert found
-
-
-@settings(max_examples=examples(150))
-@given(st.binary(max_size=60), st.integers(0, 500), st.sampled_from(["x.json", "x.jsonl", "-"]), st.sampled_from(ALL))
-def test_any_bytes(noise: bytes, at: int, path: str, format: JsonItems) -> None:
-    for base in (b"", LAYOUTS["lines"], DOCUMENTS["records"].encode(), line(MC)):
-        data = base[:at] + noise + base[at + len(noise) // 2 :]
-        assert 0 <= format.likes(data, path) <= 1
-        reading, found = look(format, data, path)
-        assert reading is not None or found
-        assert reading is None or reading.origin
-        for row in range(len(reading.rows) if reading else 0):
-            reading.place(row, "answer", None)
 
 
 @pytest.mark.parametrize("format", [*ALL, *HARNESSES], ids=lambda format: format.name)

@@ -176,20 +176,6 @@ def test_tables_without_anything():
     assert made.skipped["estimate_azimuth", "its direction is not known"] == 1
 
 
-def test_means_at_the_back():
-    rows = [(f, 11, 0, az, 0, 2.0) for f, az in enumerate([-179, 179, 180, -180, 178, 178])]
-    (item,), _ = ask(rows, "estimate_azimuth")
-    assert item.canonical_answer == "179.3 degrees"
-    items, skipped = ask(event(11, 0, 9, -180), "estimate_azimuth")
-    assert items == []
-    assert skipped == {"the azimuth is ±180: two numbers are right": 1}
-    assert ask(event(11, 0, 9, 10, 80), "estimate_azimuth")[1] == {
-        "the source is above or below: its azimuth means little": 1
-    }
-    (item,), _ = ask(event(11, 0, 9, -180), "identify_source_by_location")
-    assert "back" in item.answer
-
-
 def test_silent_windows_are_counted():
     made = generate(make(event(0, 450, 460)), seed=1)
     assert made.skipped["*", SILENT] == 2

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.reports import Options, render
@@ -34,28 +32,6 @@ def test_ties_share_the_better_rank_and_stand_alphabetically() -> None:
     column = (Column("F", "F", better="higher"),)
     systems = {"b": {"F": 2.0}, "A": {"F": 2.0}, "c": {"F": 1.0}, "d": {"F": math.nan}, "a2": {"F": math.nan}}
     assert order(rank(systems, column)) == [("A", 1, 1), ("b", 1, 1), ("c", 3, 3), ("a2", 4, 4), ("d", 4, 4)]
-
-
-SCORE = st.one_of(st.sampled_from([0.0, 0.5, 1.0, math.nan, math.inf]), st.floats(0, 1))
-
-
-@given(st.dictionaries(st.text("abcAB", min_size=1, max_size=3), st.tuples(SCORE, SCORE), min_size=1, max_size=8))
-def test_ranks_are_counted_one_by_one(values: dict[str, tuple[float, float]]) -> None:
-    systems = {name: {"ER": er, "F": f} for name, (er, f) in values.items()}
-    table = rank(systems, (ER, F))
-    for name, place, er, f, er_rank, f_rank, total in table.rows:
-        others = list(values.values())
-        assert er_rank == 1 + sum(_better(a, er, 1) for a, _ in others)
-        assert f_rank == 1 + sum(_better(b, f, -1) for _, b in others)
-        assert place == 1 + sum(int(str(row[-1])) < int(str(total)) for row in table.rows)
-        assert name in values
-    keys = [(int(str(row[-1])), str(row[0]).casefold(), str(row[0])) for row in table.rows]
-    assert keys == sorted(keys)
-
-
-def _better(a: float, b: object, sign: int) -> bool:
-    other = float(str(b))
-    return not math.isnan(a) and (math.isnan(other) or sign * a < sign * other)
 
 
 def test_what_cannot_be_ranked() -> None:

@@ -246,8 +246,6 @@ def test_what_is_written_says_the_same_or_what_was_meant(what: str, faults: list
 
 Cells = list[str]
 Set = dict[str, list[Cells]]
-#: What names a column as the cause of rows that fit no layout.
-CAUSES = {"SYN145", "SYN146", "SYN147"}
 
 
 @pytest.fixture
@@ -280,33 +278,6 @@ def texts(folder: Path) -> dict[str, str]:
 
 def errors(folder: Path) -> list[seldio.Finding]:
     return [finding for finding in seldio.validate(folder) if finding.severity is Severity.ERROR]
-
-
-@pytest.mark.parametrize(
-    "plant",
-    [
-        lambda row: [*submission(row)[:4], f"{int(row[5]) / 10:.2f}"],
-        lambda row: [*submission(row)[:4], f"{int(row[5]) / 4:.2f}"],
-        lambda row: [*submission(row)[:4], f"{(int(row[5]) * 7919 % 5000) / 100:.2f}"],
-        lambda row: [*submission(row)[:4], f"{(int(row[5]) * 7919 % 1000) / 1000:.3f}"],
-        lambda row: [*row[:5], f"{(int(row[5]) * 7919 % 5000) / 100:.2f}"],
-        lambda row: [*submission(row)[:4], row[0]],
-        lambda row: [*submission(row)[:4], row[5] if int(row[1]) % 2 else -1],
-        lambda row: [*row[:3], round(17.453 * int(row[3])), round(17.453 * int(row[4]))],
-        lambda row: [*row[:3], f"{int(row[3]) % 360 / 360:.4f}", f"{int(row[4]) % 360 / 360:.4f}"],
-        lambda row: [int(row[0]) * 100_000, *row[1:]],
-    ],
-    ids=["decimetres", "near", "leaping", "shares", "labels", "frames", "unknown", "milliradians", "turns", "us"],
-)
-def test_distances_are_no_column_too_many(tmp_path: Path, labels: Set, plant: Callable[[Cells], Cells]) -> None:
-    folder = columns(tmp_path, labels, plant)
-    before = texts(folder)
-
-    assert not CAUSES & {finding.code for finding in seldio.validate(folder)}
-    seldio.validate(folder, unsafe_fixes=True)
-    for name, text in texts(folder).items():
-        widths = {line.count(",") for line in text.splitlines()}
-        assert widths == {before[name].splitlines()[0].count(",")}
 
 
 def confidence(rng: random.Random) -> Callable[[Cells], Cells]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from commands import Terminal, invoke
+from commands import Terminal, invoke, json_lines, laid
 from effort import examples, grows_no_faster
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,7 +27,6 @@ from seldio.findings import JSON_KEYS, Finding, Report, Severity
 from seldio.reports import Options, outputs, render, write
 from seldio.reports.ci import FINGERPRINT, file_uri
 from seldio.reports.json_report import report_schema
-from seldio.rules import CATALOGUE as RULES
 from seldio.rules.deep_pieces import Heard
 from seldio.text import printable
 
@@ -340,17 +339,6 @@ def test_sarif_result() -> None:
     }
 
 
-def test_every_report_for_programs_links_to_the_page_of_a_rule(tmp_path: Path) -> None:
-    (tmp_path / "mix001.csv").write_text("10,1,0,310,30\n11,1,0,311,30\n12,1,0,5,30\n13,1,0,180,30\n")
-    found = seldio.validate(tmp_path / "mix001.csv", format="starss22")
-
-    assert ["LAB303"] == [finding.code for finding in found]
-    for output in ("sarif", "json", "jsonl", "markdown", "html", "csv"):
-        assert "https://seldio.readthedocs.io/en/latest/reference/rules/LAB303.html" in show(
-            found, output, catalogue=RULES
-        )
-
-
 def test_sarif_fingerprints_survive_moved_lines_and_tell_twins_apart() -> None:
     def prints(report: Report) -> list[str]:
         return [result["partialFingerprints"][FINGERPRINT] for result in sarif_run(report)["results"]]
@@ -482,13 +470,11 @@ ASKED = {"id": "q0", "audio": ["a.wav"], "question": "?", "options": ["rain", "d
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for folder in ("ref", "pred", "pred2"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "mix001.csv").write_text(ROW)
+    laid(tmp_path, dict.fromkeys(("ref/mix001.csv", "pred/mix001.csv", "pred2/mix001.csv"), ROW))
     with zipfile.ZipFile(tmp_path / "ref.zip", "w") as archive:
         archive.writestr("mix001.csv", ROW)
-    (tmp_path / "asked.jsonl").write_text(json.dumps(ASKED) + "\n")
-    (tmp_path / "said.jsonl").write_text(json.dumps({"id": "q0", "prediction": "rain"}) + "\n")
+    json_lines(tmp_path / "asked.jsonl", [ASKED])
+    json_lines(tmp_path / "said.jsonl", [{"id": "q0", "prediction": "rain"}])
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

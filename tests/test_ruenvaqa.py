@@ -78,18 +78,6 @@ def test_real_files_come_back(shared: Path, name: str) -> None:
     assert RUENVAQA.likes(data, name) > 0.9 > SUBMISSION.likes(data, name)
 
 
-def test_real_instructions(shared: Path) -> None:
-    texts = json.loads((shared / "data/ruenvaqa/instructions.json").read_text("utf-8"))
-    assert len(texts) == 10
-    four = [text for text in texts if "{option_c}" in text]
-    rows = [
-        record(n, text) if text in four else binary(number=n) | {"instruction": text} for n, text in enumerate(texts)
-    ]
-    found = instructions_checked(same(packed(*rows)))
-    assert {finding.code for finding in found} == {"QAI104"}
-    assert len(found) == 7
-
-
 @pytest.mark.parametrize(
     "rows",
     [
@@ -210,40 +198,6 @@ def test_ids_in_quotes_are_no_numbers() -> None:
 
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
-NAME = TEXT.filter(bool)
-ITEM = st.fixed_dictionaries(
-    {
-        "id": NAME,
-        "audio": st.lists(NAME, min_size=1, max_size=3),
-        "question": TEXT,
-        "instruction": TEXT,
-        "options": st.none() | st.lists(TEXT, min_size=1, max_size=6),
-        "answer": st.none() | NAME,
-        "task": st.none() | TEXT,
-        "dataset": st.none() | TEXT,
-    }
-)
-
-
-@given(st.lists(ITEM, max_size=4))
-def test_items_round_trip(fields: list[dict[str, Any]]) -> None:
-    items = [Item.model_validate(one | {"language": "ru"}) for one in fields]
-    data = RUENVAQA.write(items)
-    reading, found = read(data)
-    assert not [finding for finding in found if finding.severity is Severity.ERROR]
-    assert [row.model_copy(update={"extra": None}) for row in reading.rows] == items
-    assert RUENVAQA.write(reading.rows, reading.origin) == data
-    instructions_checked(reading)
-
-
-@given(st.lists(st.fixed_dictionaries({"id": NAME, "prediction": TEXT}), max_size=4))
-def test_predictions_round_trip(fields: list[dict[str, Any]]) -> None:
-    rows = [Prediction.model_validate(one) for one in fields]
-    reading = same(SUBMISSION.write(rows), SUBMISSION)
-    assert reading.rows == rows
-    list(check_answers(reading))
-
-
 VALUE = st.recursive(st.none() | st.booleans() | st.integers(-99, 99) | TEXT, lambda part: st.lists(part, max_size=2) | st.dictionaries(TEXT, part, max_size=2), max_leaves=4)  # fmt: skip
 
 

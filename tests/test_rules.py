@@ -15,6 +15,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 import pytest
+from commands import laid
 from conftest import Kept
 from effort import as_one
 
@@ -327,9 +328,7 @@ def test_awkward_names_are_read_and_reported_safely(shared: Path, tmp_path: Path
     for number, case in enumerate(manifest(shared, "names")):
         name = os.fsdecode(case["path"].removeprefix("names/").encode().replace(b"\\xff", b"\xff"))
         folder = tmp_path / str(number)
-        file = folder / name
-        file.parent.mkdir(parents=True)
-        file.write_bytes(ROWS)
+        file = laid(folder, {name: ROWS}) / name
         for path in (folder, file):
             report = validate(path, format="starss22")
             hidden = file.name.startswith(".") and path == folder
@@ -342,9 +341,7 @@ def test_awkward_names_are_read_and_reported_safely(shared: Path, tmp_path: Path
 @linux
 def test_links_are_findings(shared: Path, tmp_path: Path) -> None:
     for number, case in enumerate(manifest(shared, "links")):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        (folder / "mix001.csv").write_bytes(ROWS)
+        folder = laid(tmp_path / str(number), {"mix001.csv": ROWS})
         (folder / case["path"].removeprefix("links/")).symlink_to(case["what"].removeprefix("symlink -> "))
         report = validate(folder, format="starss22")
         assert report.by_rule() == {"SAF108": 1}, case

@@ -19,11 +19,6 @@ from oracle_russian import BY_FORM, FORMS, NAME, VERBS
 import seldio
 from seldio import synth
 from seldio.errors import UsageError
-from seldio.findings import raise_errors
-from seldio.formats.mera import RUENVAQA
-from seldio.rules import findings
-from seldio.rules.item_table import ItemTable
-from seldio.rules.items import INSTRUCTION_RULES, QUESTION_RULES
 from seldio.schema.events import COLUMNS, Origin, with_origin
 from seldio.tasks import Margins, select
 from seldio.tasks import russian as wording
@@ -290,19 +285,6 @@ def test_numerals():
         "1 раз", "2 раза", "4 раза", "5 раз", "11 раз", "12 раз", "14 раз", "21 раз", "22 раза", "25 раз", "111 раз",
         "112 раз",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("hub", [False, True])
-def test_files_are_clean_and_come_back(synthetic, hub):
-    items = select(synthetic[1], 1, per_task=40)
-    data = RUENVAQA.write(items, {"hub": hub})
-    reading = RUENVAQA.read(data, "test.json", raise_errors)
-    assert RUENVAQA.write(reading.rows, reading.origin) == data
-    found = {finding.code for finding in findings(QUESTION_RULES + INSTRUCTION_RULES, ItemTable(reading))}
-    assert not {code for code in found if code.startswith(("QAI20", "QAI10"))} - {"QAI107"}
-    for before, after in zip(items, reading.rows, strict=True):
-        for field in RUENVAQA.carries:
-            assert getattr(before, field) == getattr(after, field), field
 
 
 def test_balance(synthetic):

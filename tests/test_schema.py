@@ -22,7 +22,7 @@ from seldio import plugins
 from seldio.formats import cells, get
 from seldio.schema.dataset_file import KINDS, check
 from seldio.schema.event_rows import Event, to_events
-from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
+from seldio.schema.events import COLUMNS
 from seldio.schema.spans import spans
 from seldio.schemas import SCHEMAS
 from seldio.vocabularies import names, spelling, vocabulary
@@ -37,19 +37,6 @@ def test_rows_out_of_range_are_no_events(field: str, value: float) -> None:
     table = pa.table({"clip": ["a"], field: pa.array([value], COLUMNS[field])})
     with pytest.raises(ValidationError):
         list(to_events(table))
-
-
-def test_origins_come_back() -> None:
-    files = (
-        ClipFile("a", "x/a.csv"),
-        ClipFile("ж", "ж.csv", "\r\n", False, 0, '{"a": 1}'),
-        ClipFile("c", "c\udc80.csv", frames=50),
-    )
-    origin = Origin("starss23", "starss", files)
-    assert origin == Origin.from_json(origin.to_json())
-    table = with_origin(pa.table({"clip": ["a"]}).replace_schema_metadata({"other": "kept"}), origin)
-    assert origin == origin_of(table)
-    assert table.schema.metadata[b"other"] == b"kept"
 
 
 Key = tuple[str, int, int | None]
@@ -121,13 +108,6 @@ def test_an_event_ends_where_its_last_frame_ends() -> None:
     assert found["offset"].to_pylist() == [1.3, 3.2]
     found = spans(frames_table([("a", 12, 0, 0)]), hop=Fraction(1, 50)).table
     assert list(zip(found["onset"].to_pylist(), found["offset"].to_pylist(), strict=True)) == [(0.24, 0.26)]
-
-
-def test_exact_duplicates_and_one_source_in_two_places_lose_no_row() -> None:
-    data = b"5,1,0,10,0\n5,1,0,10,0\n6,1,0,10,0\n6,1,0,10,0\n7,1,0,10,0\n7,1,0,-90,0\n8,1,0,10,0\n"
-    table = get("starss22").read([text_file(data)], pytest.fail).table
-    found = spans(table)
-    assert [found.trajectory(number).tolist() for number in range(len(found))] == [[0, 2, 4, 6], [1, 3, 5]]
 
 
 def test_classes_without_a_number_are_told_apart_by_name() -> None:

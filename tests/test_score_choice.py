@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from commands import invoke, noticed, rows_of
+from commands import invoke, laid, noticed, rows_of
 
 import seldio
 from seldio.errors import UnknownFormat, UsageError
@@ -34,9 +34,8 @@ def scored(
     folder: Path, prediction: str, reference: str, profile: str | None = None, force: bool = False
 ) -> ScoreReport:
     options = SeldOptions(profile, "micro", force=force)
-    return score_labels(
-        _written(folder / "pred", {"a": prediction}), _written(folder / "ref", {"a": reference}), options
-    )
+    laid(folder, {"pred/a.csv": prediction, "ref/a.csv": reference})
+    return score_labels(folder / "pred", folder / "ref", options)
 
 
 @pytest.mark.parametrize(
@@ -133,16 +132,18 @@ def test_a_table_of_several_clips_is_counted_clip_by_clip() -> None:
 Label = tuple[int, int, int, int, int, int]
 
 
-def line(*cells: float) -> str:
-    return ",".join(f"{cell:g}" for cell in cells) + "\n"
-
-
 def label(frames: Iterable[int], class_id: int, azimuth: int, source: int = 0, distance: int = 100) -> list[Label]:
     return [(frame, class_id, source, azimuth, 0, distance) for frame in frames]
 
 
 def labels(folder: Path, **clips: list[Label]) -> Path:
-    return _written(folder, {clip: "".join(line(*row) for row in sorted(rows)) for clip, rows in clips.items()})
+    return laid(
+        folder,
+        {
+            f"{clip}.csv": "".join(f"{','.join(map(str, row))}\n" for row in sorted(rows))
+            for clip, rows in clips.items()
+        },
+    )
 
 
 def outputs(folder: Path, metres: bool = False, **clips: list[Label]) -> Path:
@@ -152,15 +153,8 @@ def outputs(folder: Path, metres: bool = False, **clips: list[Label]) -> Path:
         for frame, class_id, _, azimuth, _, distance in sorted(rows):
             x, y = (round(function(math.radians(azimuth)), 9) for function in (math.cos, math.sin))
             found.append(f"{frame},{class_id},0,{x},{y},0.0,{distance / 100 if metres else 0}\n")
-        texts[clip] = "".join(found)
-    return _written(folder, texts)
-
-
-def _written(folder: Path, texts: dict[str, str]) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    for clip, text in texts.items():
-        (folder / f"{clip}.csv").write_text(text)
-    return folder
+        texts[f"{clip}.csv"] = "".join(found)
+    return laid(folder, texts)
 
 
 LONG = range(1, 100)
@@ -207,7 +201,7 @@ def test_what_a_score_says_of_itself(tmp_path: Path, case: Any) -> None:
 def test_vectors_without_a_direction(tmp_path: Path) -> None:
     rows = "".join(f"{frame},0,0,{x}.0,0.0,0.0,0\n" for frame, x in ((3, 0), (4, 0), (5, 1)))
     truth = labels(tmp_path / "ref", a=label(range(1, 21), 0, 30))
-    notice = noticed(seldio.score(_written(tmp_path / "out", {"a": rows}), truth, format="dcase2023-output"))[
+    notice = noticed(seldio.score(laid(tmp_path / "out", {"a.csv": rows}), truth, format="dcase2023-output"))[
         "zero-vector"
     ]
     assert notice.grave

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import invoke
+from commands import invoke, laid
 
 import seldio
 from seldio import formats
@@ -25,10 +25,9 @@ def run(*arguments: object) -> Any:
 
 @pytest.fixture
 def labels(tmp_path: Path) -> Path:
-    for name, text in (("ref", LABELS), ("good", OUTPUT), ("poor", OUTPUT.replace("0.98,0.17", "-0.98,0.17"))):
-        (tmp_path / name).mkdir()
-        for clip in ("fold4_room1_mix001", "fold4_room12_mix002"):
-            (tmp_path / name / f"{clip}.csv").write_text(text)
+    for clip in ("fold4_room1_mix001", "fold4_room12_mix002"):
+        poor = OUTPUT.replace("0.98,0.17", "-0.98,0.17")
+        laid(tmp_path, {f"ref/{clip}.csv": LABELS, f"good/{clip}.csv": OUTPUT, f"poor/{clip}.csv": poor})
     return tmp_path
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import noticed
+from commands import laid, noticed
 
 from seldio.errors import DataError, UsageError
 from seldio.reports.tables import ScoreReport
@@ -48,9 +48,7 @@ CROWD_2025 = (
 
 
 def scored(folder: Path, reference: str, prediction: str, options: SeldOptions) -> ScoreReport:
-    for name, text in (("ref", reference), ("pred", prediction)):
-        (folder / name).mkdir()
-        (folder / name / "a.csv").write_text(text, "utf-8")
+    laid(folder, {"ref/a.csv": reference, "pred/a.csv": prediction})
     return score_labels(folder / "pred", folder / "ref", options)
 
 
@@ -115,10 +113,6 @@ def test_thresholds_that_nothing_looks_at(tmp_path: Path, options: SeldOptions, 
 
 
 def test_a_package_of_several_systems(tmp_path: Path) -> None:
-    (tmp_path / "ref").mkdir()
-    (tmp_path / "ref" / "a.csv").write_text("1,0,0,0,0\n", "utf-8")
-    for system in ("one", "two"):
-        (tmp_path / "package" / system).mkdir(parents=True)
-        (tmp_path / "package" / system / "a.csv").write_text(OUTPUT, "utf-8")
+    laid(tmp_path, {"ref/a.csv": "1,0,0,0,0\n", "package/one/a.csv": OUTPUT, "package/two/a.csv": OUTPUT})
     with pytest.raises(DataError, match=r"folders \(one, two\): score one of these at a time"):
         score_labels(tmp_path / "package", tmp_path / "ref")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from commands import laid
 from conftest import Kept
 from effort import examples
 from hypothesis import assume, given, settings
@@ -165,17 +166,11 @@ def test_real_systems(official: Kept, real: Path, system: str) -> None:
 def test_the_point_values_of_the_official_jackknife(real: Path, official: Kept) -> None:
     golden = json.loads((official / "seld-real-2023-jackknife.json").read_text())["system-a-cartesian"]
     # the official ones leave out whichever file the folder lists last: one of ours for each file
-    reading = _counts(real)
+    sides = [seldio.read(real / name) for name in ("reference", "system-a-cartesian")]
+    clips = sorted(sides[0]["clip"].unique().to_pylist())
+    reading = score_tables(*sides, clips, get("dcase2023"), classes=CLASSES)
     left_out = reading.profile.score(reading.counts.sum(axis=0) - reading.counts, "macro")[:, :, 0]
     assert np.abs(left_out - golden["buggy_point"]).max(axis=1).min() < 1e-9
-
-
-def _counts(real: Path) -> SeldScore:
-    from seldio import read
-
-    sides = [read(real / name) for name in ("reference", "system-a-cartesian")]
-    clips = sorted(set(sides[0]["clip"].unique().to_pylist()))
-    return score_tables(*sides, clips, get("dcase2023"), classes=CLASSES)
 
 
 ANGLES = st.integers(-180, 180)
@@ -248,23 +243,6 @@ def test_a_perfect_prediction_and_any_order_of_clips(rows: list[Row], profile: s
     np.testing.assert_array_equal(found, again)
 
 
-@pytest.mark.slow
-def test_the_accumulator_agrees_with_all_at_once(real: Path) -> None:
-    from seldio import read
-
-    truth, given = read(real / "reference"), read(real / "system-a-cartesian")
-    whole = _counts(real)
-    halves = [SeldAccumulator("dcase2023"), SeldAccumulator("dcase2023")]
-    for number, clip in enumerate(whole.clips):
-        chosen = [t.filter(pa.compute.equal(t["clip"].cast(pa.string()), clip)) for t in (truth, given)]
-        halves[number % 2].update(clip, *chosen)
-    halves[0].merge(halves[1])
-    again = SeldAccumulator("dcase2023")
-    again.load_state_dict(json.loads(json.dumps(halves[0].state_dict())))
-    np.testing.assert_allclose(list(again.compute().values()), whole.values()[:, 0], atol=1e-12)
-    np.testing.assert_allclose(again.score().jackknife()[0], whole.jackknife()[0], atol=1e-9)
-
-
 def test_the_accumulator_takes_arrays_and_forgets() -> None:
     live = SeldAccumulator("dcase2024-angles", "micro")
     frames = np.arange(20)
@@ -297,17 +275,9 @@ LABELS = "".join(f"{frame},0,0,10,0,100\n{frame},1,0,-90,0,200\n" for frame in r
 OUTPUT = "".join(f"{frame},0,0,0.98,0.17,0.0,0\n{frame},1,0,0.0,-1.0,0.0,0\n" for frame in range(1, 26))
 
 
-def written(tmp_path: Path, name: str, files: dict[str, str]) -> Path:
-    folder = tmp_path / name
-    folder.mkdir()
-    for clip, text in files.items():
-        (folder / f"{clip}.csv").write_text(text)
-    return folder
-
-
 def test_missing_and_surplus_clips(tmp_path: Path) -> None:
-    reference = written(tmp_path, "ref", {"a": LABELS, "b": LABELS})
-    prediction = written(tmp_path, "pred", {"a": OUTPUT})
+    reference = laid(tmp_path / "ref", {"a.csv": LABELS, "b.csv": LABELS})
+    prediction = laid(tmp_path / "pred", {"a.csv": OUTPUT})
     with pytest.raises(DataError, match=r"1 clip of the reference without prediction: b\."):
         score_labels(prediction, reference)
     done = score_labels(prediction, reference, SeldOptions(average="micro", allow_missing=True))
@@ -316,42 +286,26 @@ def test_missing_and_surplus_clips(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"1 predicted clip without reference: b\."):
         score_labels(reference, prediction, format="starss23", reference_format="dcase2023-output")
     with pytest.raises(DataError, match="no clip is in both"):
-        score_labels(written(tmp_path, "other", {"z": OUTPUT}), reference)
+        score_labels(laid(tmp_path / "other", {"z.csv": OUTPUT}), reference)
 
 
 def test_the_program_of_2022_drops_rows_of_seven_columns(tmp_path: Path) -> None:
-    reference, prediction = written(tmp_path, "ref", {"a": LABELS}), written(tmp_path, "pred", {"a": OUTPUT})
+    reference, prediction = laid(tmp_path / "ref", {"a.csv": LABELS}), laid(tmp_path / "pred", {"a.csv": OUTPUT})
     done = score_labels(prediction, reference, SeldOptions("dcase2022", "micro"), reference_format="starss23")
-    empty = score_labels(written(tmp_path, "none", {"a": ""}), reference, SeldOptions("dcase2022", "micro"),
+    empty = score_labels(laid(tmp_path / "none", {"a.csv": ""}), reference, SeldOptions("dcase2022", "micro"),
                          reference_format="starss23")  # fmt: skip
     assert done.overall | {"system": ""} == empty.overall | {"system": ""}
     text = next(notice.text for notice in done.notices if notice.name == "dropped-rows")
     assert text.startswith(f"{len(OUTPUT.splitlines())} predicted rows not scored: they are dcase2023-output")
     six = "".join(line.rpartition(",")[0] + "\n" for line in OUTPUT.splitlines())
-    known = score_labels(written(tmp_path, "six", {"a": six}), reference, SeldOptions("dcase2022", "micro"),
+    known = score_labels(laid(tmp_path / "six", {"a.csv": six}), reference, SeldOptions("dcase2022", "micro"),
                          reference_format="starss23")  # fmt: skip
     assert known.overall["F"] == score_labels(prediction, reference, SeldOptions("dcase2023", "micro")).overall["F"] > 0
 
 
-def test_notices(tmp_path: Path) -> None:
-    late = OUTPUT + "35,0,0,1.0,0.0,0.0,0\n"
-    twice = LABELS + "25,0,1,40,0,100\n30,0,0,10,0,100\n"
-    done = score_labels(
-        written(tmp_path, "pred", {"a": late}),
-        written(tmp_path, "ref", {"a": twice}),
-        SeldOptions(intervals=Intervals(jackknife=True)),
-    )
-    named = {notice.name: notice.text for notice in done.notices}
-    assert named.keys() == {
-        "absent-classes", "last-frame", "one-clip", "sentinel-interval",
-    }  # fmt: skip
-    assert "11 more" not in named["absent-classes"]
-    assert "6 more" in named["absent-classes"]
-
-
 def test_options_that_make_no_sense(tmp_path: Path) -> None:
-    reference = written(tmp_path, "ref", {"a": LABELS})
-    prediction = written(tmp_path, "pred", {"a": OUTPUT})
+    reference = laid(tmp_path / "ref", {"a.csv": LABELS})
+    prediction = laid(tmp_path / "pred", {"a.csv": OUTPUT})
     for options, words in (
         (SeldOptions("dcase1999"), "unknown profile 'dcase1999'"),
         (SeldOptions(threshold={"angle": -1}), r'threshold=\{"angle": -1\}: a threshold is 0 or greater'),
@@ -360,13 +314,6 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=words):
             score_labels(prediction, reference, options)
-
-
-def test_clips_without_any_row_count(tmp_path: Path) -> None:
-    reference = written(tmp_path, "ref", {"a": LABELS, "b": LABELS})
-    done = score_labels(written(tmp_path, "pred", {"a": OUTPUT, "b": ""}), reference, SeldOptions(average="micro"))
-    assert done.overall["F"] == pytest.approx(2 / 3)
-    assert done.over == "2 clips, 13 classes, micro average"
 
 
 CLIPS = ["fold4_room1_mix001", "fold4_room2_mix002", "fold4_room2_mix003"]
@@ -419,17 +366,6 @@ def test_shares_add_up_to_the_lost_f(left: Any, right: Any, way: tuple[SeldProfi
         assert found.pairs.sum() == of["confused"].sum() == of["mistaken"].sum()
 
 
-@settings(max_examples=examples(40))
-@given(st.lists(ROW, max_size=30), st.lists(ROW, max_size=30))
-def test_parts_of_clips_add_up(left: Any, right: Any) -> None:
-    """Every sum over all clips is that over each clip by itself, to the last bit."""
-    sides = [frames_of(list({row[:4]: row for row in rows}.values())) for rows in (left, right)]
-    profile = get("dcase2024")
-    parts = [analysed(sides, profile, clips=[clip]) for clip in CLIPS]
-    for whole, *each in zip(analysed(sides, profile), *parts, strict=True):
-        assert np.array_equal(whole, sum(each))
-
-
 def most_pairs(good: np.ndarray[Any, np.dtype[np.bool_]]) -> int:
     """How many pairs there can be at most, by trying all ways."""
     few, many = sorted(good.shape)
@@ -471,8 +407,7 @@ def test_each_kind_of_error_by_hand(tmp_path: Path) -> None:
         0: line(0, 0, 10), 1: line(1, 0, 50), 2: line(2, 0, 0, 0, 300), 3: line(3, 2, 0), 4: "",
         5: line(5, 0, 0) + line(5, 3, 170),
     }  # fmt: skip
-    for name, text in (("ref", truth), ("out", "".join(told.values()))):
-        written(tmp_path, name, {CLIPS[0]: text})
+    laid(tmp_path, {f"ref/{CLIPS[0]}.csv": truth, f"out/{CLIPS[0]}.csv": "".join(told.values())})
     report = seldio.score(
         tmp_path / "out", tmp_path / "ref", profile="dcase2024", table="errors", average="micro", format="starss23",
         force=True,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from commands import laid
 from releases import older
 
 from seldio.cli import app
@@ -147,12 +148,8 @@ def run(folder: Path, *commands: str) -> list[tuple[int, str]]:
 
 @pytest.fixture
 def labels(tmp_path: Path) -> Path:
-    folder = tmp_path / "labels"
-    folder.mkdir()
-    for number in (1, 2):
-        rows = "".join(f"{frame},{number},0,{10 * number},-5,150\n" for frame in range(600))
-        (folder / f"fold4_room1_mix00{number}.csv").write_text(rows)
-    return folder
+    rows = {n: "".join(f"{frame},{n},0,{10 * n},-5,150\n" for frame in range(600)) for n in (1, 2)}
+    return laid(tmp_path / "labels", {f"fold4_room1_mix00{n}.csv": text for n, text in rows.items()})
 
 
 def test_labels_are_checked_converted_and_scored(labels: Path) -> None:
@@ -178,12 +175,12 @@ def test_labels_are_checked_converted_and_scored(labels: Path) -> None:
 
 @pytest.mark.slow
 def test_what_needs_a_library_says_which(labels: Path) -> None:
-    (labels / "metadata_dev/dev-test-tau").mkdir(parents=True)
-    (labels / "video_dev/dev-test-tau").mkdir(parents=True)
-    (labels / "video_dev/dev-test-tau/fold4_room2_mix001.mp4").write_bytes(b"\0\0\0\x20ftypisom")
-    (labels / "fold4_room1_mix001.csv").rename(labels / "metadata_dev/dev-test-tau/fold4_room2_mix001.csv")
-
-    (labels / "fold4_room1_mix002.csv").unlink()
+    video = "video_dev/dev-test-tau/fold4_room2_mix001.mp4"
+    laid(
+        labels, {"metadata_dev/dev-test-tau/fold4_room2_mix001.csv": "0,1,0,10,-5,150\n", video: b"\0\0\0\x20ftypisom"}
+    )
+    for path in labels.glob("*.csv"):
+        path.unlink()
     needs = "validate .", "pull someone/something", "validate hf://datasets/someone/something"
     results = run(labels, *needs)
 

@@ -577,22 +577,3 @@ def test_no_name_from_a_table_leads_out(tmp_path: Path, monkeypatch: pytest.Monk
 
     assert 0 == result.exit_code, result.output
     assert ["_evil.html"] == [path.name for path in Path().iterdir()]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("starss22-labels", "parquet"),
-        ("spatialscaper-labels", "webdataset"),
-        ("tau-nigens2020-labels", "audiofolder"),
-        ("tau-sse2019-labels", "parquet"),
-    ],
-)
-def test_real_labels_are_the_same(name: str, kind: str, shared: Path, tmp_path: Path) -> None:
-    source = shared / "data" / name
-    export(source, tmp_path / "out", kind)
-
-    assert opened(source) == opened(tmp_path / "out")
-    assert told(source) == told(tmp_path / "out")
-    assert pa.table(seldio.open(source).events).equals(pa.table(seldio.open(tmp_path / "out").events))

@@ -126,20 +126,6 @@ def test_another_epoch_than_that_of_the_state_begins_anew() -> None:
         assert length == len(list(again))
 
 
-@given(LENGTHS, st.integers(1, 7), COUNTS, st.booleans(), st.data())
-def test_batches_go_on_exactly(length: int, size: int, count: int, drop: bool, draw: st.DataObject) -> None:
-    stream = Stream(range(length), seed=5).shard(count, draw.draw(st.integers(0, count - 1)))
-    batches = stream.map(lambda number: number * 2).batch(size, drop_last=drop).map(np.ndarray.tolist)
-    expected = [2 * number for number in stream]
-    kept = expected[: len(expected) // size * size] if drop else expected
-
-    everything = list(batches)
-    assert kept == [number for batch in everything for number in batch]
-    assert all(size == len(batch) for batch in everything[:-1])
-    for done, state in enumerate(_states(batches)):
-        assert everything[done:] == _resumed(state, batches)
-
-
 @given(LENGTHS, SEEDS, st.integers(1, 7), st.integers(1, 4), st.booleans(), st.data())
 def test_batches_are_the_same_with_any_number_of_workers(
     length: int, seed: int | None, size: int, workers: int, drop: bool, draw: st.DataObject

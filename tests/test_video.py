@@ -89,18 +89,6 @@ def test_pictures_are_those_of_a_full_decode(kind: str) -> None:
         assert [number(picture) for _, picture in video.frames_at(there[::-5], size=(96, 48))] == wanted[::-5]
 
 
-def test_whole_pictures_are_equal_to_the_last_value() -> None:
-    data = made("mp4")
-    with av.open(io.BytesIO(data)) as file:
-        every = [frame.to_ndarray(format="rgb24") for frame in file.decode(video=0)]
-    with Video(io.BytesIO(data)) as video:
-        array = video.pictures(range(20))
-
-        assert array.dtype == np.uint8
-        assert np.array_equal(array, np.stack([every[at] for at in video.numbers(range(20))]))
-        assert video.pictures([], size=(36, 18)).shape == (0, 18, 36, 3)
-
-
 @functools.cache
 def long(between: int, container: str) -> tuple[bytes, list[int]]:
     data = make(300, between=between, gop=40, container=container, **QUICK)
@@ -165,18 +153,6 @@ def test_time_stamps_decide_over_numbers(kind: str) -> None:
 
     assert shown(made(kind), frames) == nearest
     assert shown(made(kind), frames, convention="dcase2024") == [3 * frame for frame in frames]
-
-
-@settings(max_examples=examples(40))
-@given(frame=st.integers(0, 120), name=st.sampled_from(sorted(clock.CONVENTIONS)), hop=st.sampled_from([10, 50]))
-def test_at_a_constant_rate_stamps_and_numbers_agree(frame: int, name: str, hop: int) -> None:
-    with Video(io.BytesIO(made("mp4"))) as video:
-        by_stamp = video.numbers([frame], convention=name, hop=Fraction(1, hop))[0]
-        by_number = clock.video_frame(frame, name, video.rate, Fraction(1, hop))
-
-        assert by_stamp in (min(by_number, video.frames - 1), -1)
-        late = clock.seconds(frame + 1, Fraction(1, hop)) > video.duration
-        assert by_stamp == by_number or by_number >= video.frames or late
 
 
 def test_label_frames_without_a_picture() -> None:

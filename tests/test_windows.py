@@ -12,12 +12,9 @@ import numpy as np
 import pytest
 import soundfile
 import starss_tree as data
-from effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import seldio
-from seldio.data import Stream, collate
+from seldio.data import collate
 from seldio.errors import DataError, MissingLibrary, SeldioError, UsageError
 from seldio.media.recording import Recording
 
@@ -126,39 +123,6 @@ def test_sound_of_different_rates_goes_into_one_batch_at_one_rate_only(soxr: Any
     assert (None, None) == same
 
 
-@settings(max_examples=examples(25), deadline=None)
-@given(st.sampled_from([8_000, 11_025, 22_050, 24_000, 48_000]), st.sampled_from([8_000, 16_000, 22_050, 32_000]),
-       st.integers(0, 9_000), st.integers(0, 4_000))  # fmt: skip
-def test_any_part_is_that_of_the_resampled_whole(here: int, rate: int, start: int, frames: int) -> None:
-    soxr = pytest.importorskip("soxr", reason="soxr is not installed: make test installs it")
-    from seldio.media.recording import frames_at, read_at
-
-    place = Path(__file__).parent / "cases"
-    sound = np.random.default_rng(here).uniform(-1, 1, (7_001, 2)).astype(np.float32)
-
-    class Whole(Recording):
-        rate, channels = here, 2  # type: ignore[assignment]
-
-        def __len__(self) -> int:
-            return len(sound)
-
-        def read(self, start: int = 0, frames: int | None = None, *_: Any, **__: Any) -> Any:
-            assert frames is not None
-            assert 0 <= start <= start + frames <= len(sound) or here == rate
-            part = sound[start : start + frames].T
-            return np.pad(part, ((0, 0), (0, frames - part.shape[1])))
-
-    whole = Whole(place)
-    expected = (soxr.resample(sound, here, rate, "HQ") if here != rate else sound)[start : start + frames].T
-
-    found = read_at(whole, rate, start, frames)
-
-    assert (2, frames) == found.shape
-    assert frames_at(whole, rate) == round(len(sound) * rate / here + 1e-9)
-    assert np.abs(found[:, : expected.shape[1]] - expected).max(initial=0) < 2e-6
-    assert not found[:, expected.shape[1] :].any()
-
-
 def test_resampled_int16_are_rounded_and_kept_within_full_scale(soxr: Any, tmp_path: Path) -> None:
     square = np.where(np.arange(3_000)[:, np.newaxis] // 50 % 2, 32767, -32768).astype(np.int16).repeat(4, axis=1)
     tree_of(tmp_path, {"a.wav": (square, 1_000, "PCM_16")})
@@ -223,34 +187,6 @@ def test_batches_of_whole_clips_have_the_same_parts_behind_a_transform(root: Pat
 def test_a_transform_that_forgets_its_result_is_named(root: Path) -> None:
     with pytest.raises(UsageError, match=r"transform=.*<lambda> returned None"):
         seldio.windows(root, seconds=0.5, transform=lambda element: element.update(gain=1))[0]
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(st.integers(0, 30), st.integers(1, 4), st.integers(1, 3), st.sampled_from([None, "drop", "repeat"]),
-       st.none() | st.integers(1, 7), st.booleans(), st.integers(0, 9))  # fmt: skip
-def test_a_stream_is_as_long_as_its_next_pass(
-    length: int, ranks: int, workers: int, even: Any, size: int | None, drop: bool, taken: int
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORLD_SIZE", str(ranks))
-        patch.setenv("NUM_WORKERS", str(workers))
-        for rank in range(ranks):
-            for worker in range(workers):
-                patch.setenv("RANK", str(rank))
-                patch.setenv("WORKER", str(worker))
-                stream = Stream(range(length), seed=3, even=even if length >= ranks else None)
-                stream = stream if size is None else stream.batch(size, drop_last=drop)
-                assert len(stream) == sum(1 for _ in stream)
-
-                iterator = iter(stream)
-                for _ in range(taken):
-                    next(iterator, None)
-                later = Stream(range(length), seed=3, even=even if length >= ranks else None)
-                later = later if size is None else later.batch(size, drop_last=drop)
-                later.load_state_dict(stream.state_dict())
-                assert len(later) == sum(1 for _ in later)
-                later.set_epoch(7)
-                assert len(later) == len(stream) == sum(1 for _ in later)
 
 
 @pytest.mark.parametrize("channels", [2, 5, 32])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from commands import json_lines, laid
 
 from seldio.formats import get
 from seldio.schema.events import origin_of
@@ -30,12 +31,10 @@ def make_scene(root: Path) -> Scene:
     cells = lines[-30].split(",")
     lines[-30] = ",".join([*cells[:4], "97", *cells[5:]])
     lines.insert(len(lines) // 2, lines[len(lines) // 2])
-    labels = _put(root / f"metadata_dev/{SPLIT}/{CLIP}.csv", "\n".join(lines) + "\n")
     shifted = [line.split(",") for line in get("starss23").write(table, file).decode().splitlines()]
     rows = [
         f"{f},{c},{s},{(int(az) + 12 + 180) % 360 - 180},{int(el) // 2},{d}" for f, c, s, az, el, d in shifted[4::1]
     ]
-    predictions = _put(root / f"output/{CLIP}.csv", "\n".join(rows) + "\n")
     records: list[dict[str, Any]] = [
         {
             "id": "q1", "audio": [f"{SPLIT}/{CLIP}.wav"], "start": 5.0, "end": 15.0, "task": "detect_time",
@@ -48,14 +47,6 @@ def make_scene(root: Path) -> Scene:
         },
         {"id": "q3", "audio": ["other.wav"], "task": "which", "question": "Another clip?", "answer": "yes"},
     ]  # fmt: skip
-    questions = _put(root / "qa.jsonl", "".join(json.dumps(record) + "\n" for record in records))
-    return Scene(labels, predictions, questions, root)
-
-
-def _put(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-    return path
-
-
-__all__ = ["CLIP", "Scene", "make_scene"]
+    labels, predictions = f"metadata_dev/{SPLIT}/{CLIP}.csv", f"output/{CLIP}.csv"
+    laid(root, {labels: "\n".join(lines) + "\n", predictions: "\n".join(rows) + "\n"})
+    return Scene(root / labels, root / predictions, json_lines(root / "qa.jsonl", records), root)

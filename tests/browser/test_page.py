@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from commands import json_lines
 from conftest import Browser
 from scenes import CLIP, Scene
 from selenium.webdriver.common.action_chains import ActionChains
@@ -253,18 +253,15 @@ NAUGHTY = (
 
 
 def test_no_text_becomes_a_script(browser: Browser, tmp_path: Path) -> None:
-    folder = tmp_path / "naughty"
-    folder.mkdir()
     stem = "<img src=x onerror=window.ran=1>"
-    labels = folder / f"{stem}.csv"
+    labels = tmp_path / f"{stem}.csv"
     labels.write_text("10,1,0,30,5,100\n11,1,0,30,<script>window.ran=1</script>,100\n12,1,0,30,5,100\n")
     records = [
         {"id": text, "audio": [f"{stem}.wav"], "task": text, "question": text, "options": [text], "answer": text,
          "events": [{"class_name": text, "onset": 1.0}]}
         for text in NAUGHTY
     ]  # fmt: skip
-    questions = folder / "qa.jsonl"
-    questions.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    questions = json_lines(tmp_path / "qa.jsonl", records)
     browser.open(view(labels, format="starss23", questions=questions).html)
 
     assert stem == browser.find("h1").text

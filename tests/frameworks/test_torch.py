@@ -48,12 +48,6 @@ def test_windows_are_a_map_style_data_set(windows: Any, keys: Keys, workers: int
     assert torch.float32 == batches[0]["audio"].dtype
 
 
-def test_a_shuffling_loader_takes_each_window_once(windows: Any, keys: Keys) -> None:
-    loader = data.DataLoader(windows, batch_size=3, shuffle=True, num_workers=2)
-
-    assert sorted(keys) == sorted(_all(loader))
-
-
 @pytest.mark.parametrize("workers", [0, 1, 3])
 def test_workers_share_a_stream(windows: Any, keys: Keys, workers: int) -> None:
     stream = windows.stream(seed=4)
@@ -73,13 +67,6 @@ def test_a_stream_makes_the_batches_itself(dataset: Any, keys: Keys) -> None:
 
     assert [2, 1] == [len(batch["clip"]) for batch in batches]
     assert torch.bool == batches[0]["audio_mask"].dtype
-
-
-def test_workers_may_be_started_anew(windows: Any, keys: Keys) -> None:
-    """As they are where there is no fork, and by default from Python 3.14 on."""
-    loader = data.DataLoader(windows.stream(), batch_size=10, num_workers=1, multiprocessing_context="spawn")
-
-    assert keys == _all(loader)
 
 
 @pytest.mark.parametrize(("kind", "start"), [("zip", "fork"), ("gztar", "fork"), ("zip", "spawn")])
