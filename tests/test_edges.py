@@ -29,14 +29,6 @@ def folder(place: Path, numbers: Any, rows: str = ROWS) -> Path:
     return laid(place, {f"mix{number:03}.csv": rows for number in numbers})
 
 
-def test_minus_180_stays_on_the_way_through_2026(tmp_path: Path) -> None:
-    rows = "0,1,0,-180,0,150\n1,1,0,180,10,150\n2,1,0,-179,-90,150\n3,1,0,0,90,150\n"
-    (tmp_path / "mix001.csv").write_text(rows)
-    seldio.convert(tmp_path / "mix001.csv", tmp_path / "a.json", "dcase2026", format="starss23")
-    seldio.convert(tmp_path / "a.json", tmp_path / "b.csv", "starss23", allow_loss=["all"])
-    assert rows == (tmp_path / "b.csv").read_text()
-
-
 @pytest.mark.parametrize("allowed", ["source, distance", ["source", "distance"], "all"])
 def test_one_name_is_no_list_of_letters(tmp_path: Path, allowed: Any) -> None:
     labels = folder(tmp_path / "in", [1])
