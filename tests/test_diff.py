@@ -134,17 +134,6 @@ ITEMS = [
 ]  # fmt: skip
 
 
-def test_exit_codes(tmp_path: Path) -> None:
-    old = written(tmp_path / "old", CLIPS)
-    new = written(tmp_path / "new", {**CLIPS, "fold3_room4_mix000": scene(50)})
-    others = (old, json_lines(tmp_path / "q.jsonl", ITEMS), tmp_path / "nowhere")
-    assert [invoke("diff", old, other).exit_code for other in others] == [0, 2, 2]
-    done = invoke("diff", old, new)
-    assert (done.exit_code, "6 clips in both: 5 the same, 1 changed" in done.stdout) == (1, True)
-    other = invoke("diff", old, written(tmp_path / "other", {"fold9": scene(1)}))
-    assert (other.exit_code, "no clip is in both" in other.stderr) == (1, True)
-
-
 @pytest.fixture
 def both(tmp_path: Path) -> tuple[Path, Path]:
     """Two versions of a folder with labels and questions, in which nothing changed."""
