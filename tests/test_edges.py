@@ -39,6 +39,8 @@ def test_one_name_is_no_list_of_letters(tmp_path: Path, allowed: Any) -> None:
         seldio.write(table, tmp_path / "b.csv", "dcase2023-submission", allow_loss="sauce")
     with pytest.raises(seldio.UsageError, match=r'fill: values by field, such as fill={"distance": 2.5}, not list'):
         seldio.convert(labels, tmp_path / "a", "starss22", fill=["distance=2"])  # type: ignore[arg-type]
+    with pytest.raises(seldio.UsageError, match=r"source.*None.*: not a valid source"):
+        seldio.convert(labels, tmp_path / "a", "starss22", format="starss23", fill={"source": None})
     with pytest.raises(seldio.UsageError, match="the output is a path or a binary stream, not Table"):
         seldio.write(labels, table, "dcase2023-submission")  # type: ignore[arg-type]
 

@@ -32,6 +32,8 @@ def test_an_archive_in_an_archive_is_to_be_unpacked(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (found,) = seldio.validate(tmp_path / "empty")
     assert (found.code, found.message) == ("LAY118", "nothing was checked: there is no file in it")
+    with pytest.raises(seldio.UsageError, match=r"no label files .* in .*empty: there is no file in it"):
+        seldio.convert(tmp_path / "empty", tmp_path / "out", "starss23")
 
 
 @pytest.fixture
