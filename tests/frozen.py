@@ -2,12 +2,10 @@
 
     python tests/frozen.py               compare with tests/frozen/ and print each difference; exit code 1 if there is one
     python tests/frozen.py --write       keep what is said now
-    python tests/frozen.py findings      only this part: findings, pages, help
+    python tests/frozen.py findings      only this part: findings, help
 
 - *findings*: what `validate` finds in each folder, and in some files of each folder, of the examples (tests/cases) and,
   where ``SELDIO_SHARED`` names it, of real data and of bad inputs.
-- *pages*: what each printed command and each block of Python of the documentation prints, in full: the pages
-  themselves leave parts out.
 - *help*: what `--help` of each command prints.
 
 Differences are not failures: a change lists those that it means to make.
@@ -21,7 +19,6 @@ import gzip
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -58,25 +55,6 @@ def _findings(path: Path) -> list[str]:
     return [f"{report.files} files, {len(lines)} findings", *lines[:MOST]]
 
 
-def _page(path: Path) -> list[str]:
-    sys.path.insert(0, str(TESTS))
-    from pages import Page, needs, there
-
-    os.environ["SELDIO_SHARED"] = os.devnull
-    if any(not there(module) for module in needs(path.read_text("utf-8"))):
-        return ["not run here: a module is absent"]
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        page = Page(path)
-        try:
-            page.run()
-        except Exception as error:  # noqa: BLE001 - a page that fails is kept as one that fails
-            return [f"fails: {type(error).__name__}"]
-        finally:
-            os.chdir(TESTS)
-        return [line.replace(folder, "FOLDER") for text in page.shown.values() for line in text.splitlines()]
-
-
 def _help(command: str) -> list[str]:
     sys.path.insert(0, str(TESTS))
     from pages import in_process
@@ -93,15 +71,9 @@ def _part(name: str) -> dict[str, list[str]]:
 
         commands = ["", *typer.main.get_command(app).commands]  # type: ignore[attr-defined]
         return {f"seldio {command}".strip(): _help(command) for command in commands}
-    if name == "pages":
-        sys.path.insert(0, str(TESTS))
-        from pages import ROOT, pages
-
-        work, targets = _page, [(str(path.relative_to(ROOT)), path) for path in pages()]
-    else:
-        work, targets = _findings, list(_targets())
+    targets = list(_targets())
     with ProcessPoolExecutor(2) as pool:
-        said = pool.map(work, [path for _, path in targets], chunksize=1 if name == "pages" else 20)
+        said = pool.map(_findings, [path for _, path in targets], chunksize=20)
         return dict(zip((target for target, _ in targets), said, strict=True))
 
 
@@ -112,14 +84,11 @@ def _kept(name: str) -> dict[str, list[str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "parts", nargs="*", metavar="PART", help="findings, pages, help; by default those that are kept"
-    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help="findings, help; by default both")
     parser.add_argument("--write", action="store_true", help="keep what is said now")
     options = parser.parse_args()
     different = 0
-    every = ("findings", "pages", "help")
-    for name in options.parts or [name for name in every if options.write or (KEPT / f"{name}.json.gz").exists()]:
+    for name in options.parts or ("findings", "help"):
         now, before = _part(name), _kept(name)
         if options.write:
             KEPT.mkdir(exist_ok=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from commands import laid
+from commands import contents, laid
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
@@ -40,10 +40,7 @@ class HubStandIn:
         laid(self.folder / repo, files)
 
     def files(self, repo: str) -> dict[str, bytes]:
-        top = self.folder / repo
-        return {
-            path.relative_to(top).as_posix(): path.read_bytes() for path in sorted(top.rglob("*")) if path.is_file()
-        }
+        return contents(self.folder / repo)
 
     def sha(self, repo: str) -> str:
         return hashlib.sha1(repr((sorted(self.files(repo).items()), self.commits)).encode()).hexdigest()

@@ -15,7 +15,6 @@ from starss_tree import write
 from videos import make
 
 import seldio
-from seldio.errors import UsageError
 from seldio.formats.about import Results, about, every
 from seldio.formats.datasets import COUNTED
 from seldio.tasks.specs import COUNTS
@@ -120,15 +119,6 @@ def test_info_of_a_name_prints_the_record(name: str) -> None:
     for row in (row for table in about(name).results for row in table.rows):
         assert row["system"] in text
     assert seldio.info(name.upper())["about"] == [record]
-
-
-def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
-    text, code = in_process(["cite", "starss24"])
-    assert code == 2
-    assert "unknown dataset 'starss24'; choose from starss23, starss22," in text
-    with pytest.raises(UsageError, match="choose from"):
-        seldio.cite("starss23", "nobody")
-    assert in_process(["info", "nobody"])[1] == 2
 
 
 def test_info_of_a_tree_says_licence_citation_and_where_the_rest_is(tmp_path: Path) -> None:

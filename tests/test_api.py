@@ -121,17 +121,6 @@ def test_reports_iterate_print_and_become_tables(bad: Path) -> None:
     assert not seldio.validate(bad, format="starss23", select=["QAI"]).failed
 
 
-def test_repairs_are_what_a_validation_says(bad: Path) -> None:
-    bad.write_text("10,1,1,-50,30,181\r\n11;1;1;-50;30;181\n")
-    before = bad.read_bytes()
-    planned = seldio.validate([bad], format="starss23", diff=True)
-    assert bad.read_bytes() == before
-    assert [str(bad)] == [change.path for change in planned.changes]
-    done = seldio.validate([bad], format="starss23", fix=True)
-    assert done.remark.startswith("Repaired 1 file")
-    assert bad.read_bytes() == done.changes[0].after != before
-
-
 def test_scores_iterate_print_and_become_tables(bad: Path) -> None:
     bad.write_text("10,1,1,-50,30,181\n11,1,1,-50,30,181\n")
     report = seldio.score(bad.parent, bad.parent, format="starss23", reference_format="starss23", intervals="jackknife")

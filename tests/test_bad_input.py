@@ -9,8 +9,7 @@ import json
 import random
 import re
 import tarfile
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from layouts import wav
 
-import seldio
 from seldio.files.archives import zipped
 from seldio.synth.tree import write_demo
 
@@ -229,47 +227,3 @@ def test_broken_metadata_of_datasets_names_no_columns(text: bytes, tmp_path: Pat
     table = pa.table({"clip": ["a"], "frame": [0], "class_id": [1]}).replace_schema_metadata({b"huggingface": text})
     (tmp_path / "x.parquet").write_bytes(_parquet(table))
     not_uploaded(tmp_path)
-
-
-def whole() -> bytes:
-    rows, stream = "".join(f"{frame},1,0,{frame % 90},5,100\n" for frame in range(400)), io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number in (1, 2):
-            archive.writestr(f"metadata_dev/fold4_room1_mix00{number}.csv", rows)
-    return stream.getvalue()
-
-
-def member(data: bytes) -> bytes:
-    at = 30 + len("metadata_dev/fold4_room1_mix001.csv") + 8
-    return data[:at] + bytes(255 - each for each in data[at : at + 20]) + data[at + 20 :]
-
-
-def directory(data: bytes) -> bytes:
-    at = data.rfind(b"PK\x01\x02") + 10
-    return data[:at] + b"\xff" * 18 + data[at + 18 :]
-
-
-def header(data: bytes) -> bytes:
-    return b"PK\x03\x04" + data[4:].replace(b"PK\x03\x04", b"XXXX", 1)
-
-
-@pytest.mark.parametrize(
-    ("broken", "says"),
-    [
-        (lambda data: data[: len(data) // 2], "A corrupt zip archive (the list of its files, at its end, is missing)"),
-        (member, "broken"),
-        (directory, "A corrupt zip archive (the list of its files says that"),
-        (header, "A corrupt zip archive (the header of the file is broken)"),
-    ],
-)
-def test_a_corrupt_zip_is_a_corrupt_zip(broken: Callable[[bytes], bytes], says: str, tmp_path: Path) -> None:
-    path = tmp_path / "labels.zip"
-    path.write_bytes(broken(whole()))
-    found = [finding for finding in seldio.validate(path).findings if finding.code.startswith("SAF")]
-    assert [finding.code for finding in found] == ["SAF107"]
-    assert says in found[0].message
-    for command in (["convert", path, "--to", "parquet", "-o", tmp_path / "x.parquet"], ["score", path, "-r", path]):
-        result = invoke(*command)
-        assert result.exit_code == 1, result.output
-        assert "SAF107" in result.stderr
-        assert says in result.stderr

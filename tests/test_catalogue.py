@@ -77,33 +77,6 @@ def test_damaged_files_are_unreadable(tmp_path: Path) -> None:
     assert [one.code for one in seldio.catalogue(tmp_path / "half.zip").findings] == ["SAF107"]
 
 
-ODD = {
-    "few rows": ("0,0,1,10,20,-5\n", "LAB105"),
-    "flags": ("0,0,1,10,20,1\n", None),
-    "no distances": ("".join(f"{n},1,1,{n % 90},-5,-1\n" for n in range(200)), "LAB105"),
-    "one distance in metres": ("".join(f"{n},1,1,{n % 90},-5,1.81\n" for n in range(200)), "LAB308"),
-    "decimal azimuths": ("".join(f"{n},1,1,{n % 90 + 0.5},-5,181\n" for n in range(200)), "LAB205"),
-    "decimal elevations": ("".join(f"{n},1,1,{n % 90},-5.5,181\n" for n in range(200)), "LAB205"),
-    "vectors": ("".join(f"{n},1,0,0.6,0.8,0.01\n" for n in range(200)), "LAB302"),
-}
-CLIP = "fold3_room4_mix001.csv"
-
-
-@pytest.mark.parametrize("odd", ODD)
-def test_the_folders_of_starss_decide_the_layout_of_its_labels(tmp_path: Path, odd: str) -> None:
-    text, code = ODD[odd]
-    (home := tmp_path / "metadata_dev/dev-train-tau").mkdir(parents=True)
-    (home / CLIP).write_text(text)
-
-    report = seldio.validate(home / CLIP)
-    found = [one for one in report.findings if one.severity.value == "error"]
-    assert [one.code for one in found] == ([code] if code is not None else [])
-    assert all(one.path.endswith(CLIP) and one.column for one in found)
-    assert {group.format for group in seldio.catalogue(home).groups} == {"starss23"}
-    assert not any(one.fixable for one in found if code != "LAB308")
-    assert (home / CLIP).read_text() == text
-
-
 def f_scores(report: ScoreReport) -> list[float]:
     """The F of each system."""
     return [float(value) for value in report.to_pandas()["F"]]

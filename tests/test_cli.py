@@ -73,17 +73,6 @@ def test_what_cannot_work_is_3(labels: Path) -> None:
     assert 1 == done.stderr.count(b"\n")
 
 
-def test_a_baseline_hides_what_is_known_and_nothing_else(labels: Path) -> None:
-    written = seldio("validate", ".", "--write-baseline", "known.json", cwd=labels)
-    known = seldio("validate", ".", "--baseline", "known.json", cwd=labels)
-    with (labels / "fold3_room4_mix001.csv").open("a") as file:
-        file.write("12,55,1,0,0,100\n")
-    new = seldio("validate", ".", "--baseline", "known.json", "--output", "concise", cwd=labels)
-
-    assert (0, 0, 1) == (written.returncode, known.returncode, new.returncode)
-    assert 1 == new.stdout.count(b"LAB102")
-
-
 @pytest.mark.slow
 def test_the_report_does_not_depend_on_place_or_locale(labels: Path) -> None:
     (labels / "café.csv").write_text(BAD)

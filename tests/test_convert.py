@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import io
-import json
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -26,7 +25,7 @@ import seldio
 from seldio.conversion.labels import convert_source
 from seldio.conversion.losses import Converted, accepted, carry_out, checked_fields
 from seldio.conversion.outputs import clip_tables
-from seldio.errors import DataError, InvalidData, LossError, SeldioError, UsageError
+from seldio.errors import DataError, InvalidData, UsageError
 from seldio.findings import raise_errors
 from seldio.formats import LABEL_FORMATS, LabelFormat, TextFile, get
 from seldio.formats.dialects import DIALECTS
@@ -157,16 +156,6 @@ def test_parquet_carries_everything(name: str) -> None:
     assert written(convert(packed, PARQUET, get(name)).table, get(name)) == written(example(name), get(name))
 
 
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
-@given(data=st.data())
-@settings(max_examples=examples(25))
-def test_what_is_written_is_read(dialect: Dialect, data: st.DataObject) -> None:
-    given, file = data.draw(event_tables(dialect))
-    origin = Origin(dialect.name, dialect.vocabulary, (file,))
-    carried = convert(with_origin(given, origin), dialect, dialect).table
-    assert reread(carried, dialect).equals(given)
-
-
 HALVES = [12.7, -0.6, 0.5, 1.5, 2.5, -0.5, -1.5, 0.49999, 89.5]
 ROUNDED = [13, -1, 0, 2, 2, 0, -2, 0, 90]
 
@@ -195,97 +184,6 @@ def test_centimetres_and_metres_are_exact(centimetres: int) -> None:
         assert there["distance"].to_pylist() == [centimetres / 100]
         back = convert(there, get(name), get("starss23"), allow_loss="x,y,z").table
         assert get("starss23").write(back, ClipFile("a", "a.csv")) == data
-
-
-def test_classes_that_the_target_does_not_have_are_named() -> None:
-    given = starss(class_id=[8, 12]).append_column("onscreen", pa.array([True, False]))
-    with pytest.raises(LossError) as caught:
-        convert(given, get("starss23"), get("dcase2020-output"))
-    assert caught.value.losses["class_id"] == (
-        '"Music" (1 row) not among the 14 classes of tau-nigens-2020 (dcase2022-output is the same format with the '
-        "classes of starss); their rows are left out"
-    )
-    converted = convert(given, get("starss23"), get("dcase2020-output"), allow_loss=["all"])
-    assert converted.table["class_id"].to_pylist() == [9]
-    assert carry_out(given, get("starss23"), get("dcase2022-output")).losses.keys() == {"distance", "onscreen"}
-
-
-def test_events_become_frames_and_come_back() -> None:
-    given = table("dcase2019", "tau-sse-2019", onset=[0.3, 1.0, 0.0], offset=[0.6, 1.1, 0.1], class_id=[0, 0, 3], azimuth=[10.0] * 3,
-                  elevation=[0.0] * 3, distance=[1.0] * 3)  # fmt: skip
-    planned = carry_out(given, get("dcase2019"), get("starss23"), {"source": 0})
-    assert planned.losses == {}
-    assert "3 events become 5 event frames" in planned.notes
-    frames = convert(given, get("dcase2019"), get("starss23"), fill={"source": 0}).table
-    assert list(zip(frames["frame"].to_pylist(), frames["class_id"].to_pylist(), strict=True)) == [
-        (0, 3),
-        (3, 12),
-        (4, 12),
-        (5, 12),
-        (10, 12),
-    ]
-    back = convert(frames, get("starss23"), get("dcase2019")).table
-    assert back.to_pylist() == sorted(given.to_pylist(), key=lambda row: row["onset"])
-
-
-@pytest.mark.parametrize(
-    ("times", "what"),
-    [
-        (
-            [(0.3, 0.65)],
-            "1 of 2 onsets and offsets fall between frames of 100 ms: an event fills every frame that it touches",
-        ),
-        ([(0.3, 0.6), (0.6, 0.9)], "1 of 2 events touch another of the same class and are merged with it"),
-    ],
-)
-def test_times_that_frames_cannot_tell(times: list[tuple[float, float]], what: str) -> None:
-    rows = len(times)
-    given = table("dcase2019", "tau-sse-2019", onset=[t[0] for t in times], offset=[t[1] for t in times], class_id=[0] * rows,
-                  azimuth=[10.0] * rows, elevation=[0.0] * rows)  # fmt: skip
-    assert carry_out(given, get("dcase2019"), get("dcase2023-submission")).losses == {"frame": what}
-
-
-def test_what_moves_does_not_fit_into_one_row() -> None:
-    same = {"class_id": [12] * 4, "source": [0] * 4, "elevation": [0.0] * 4}
-    given = starss(frame=[0, 1, 2, 7], azimuth=[10.0, 20.0, 30.0, -180.0], distance=[1.0, 1.0, 2.0, 1.0], **same)
-    planned = carry_out(given, get("starss23"), get("dcase2019"))
-    what = "it changes in 1 of 2 events; the value of the middle frame is kept"
-    assert planned.losses == {"azimuth": what, "distance": what}
-    rows = convert(given, get("starss23"), get("dcase2019"), allow_loss=["all"]).table.to_pylist()
-    assert [(row["onset"], row["offset"], row["azimuth"]) for row in rows] == [(0.0, 0.3, 20.0), (0.7, 0.8, -180.0)]
-
-
-def test_frames_of_20_ms() -> None:
-    given = table(
-        "dcase2019-output",
-        "tau-sse-2019",
-        frame=[0, 1, 1, 2, 9, 11],
-        class_id=[0, 0, 0, 3, 0, 0],
-        azimuth=[10.0, 20.0, 50.0, 0.0, 30.0, 40.0],
-        elevation=[0.0] * 6,
-    )
-    planned = carry_out(given, get("dcase2019-output"), get("dcase2023-submission"))
-    assert planned.losses == {"frame": "frames of 20 ms are merged into frames of 100 ms: 6 rows become 4"}
-    there = convert(given, get("dcase2019-output"), get("dcase2023-submission"), allow_loss=["frame"]).table
-    assert [(row["frame"], row["class_id"], row["azimuth"]) for row in there.to_pylist()] == [
-        (0, 12, 10.0), (0, 3, 0.0), (1, 12, 30.0), (2, 12, 40.0),
-    ]  # fmt: skip
-    back = convert(there, get("dcase2023-submission"), get("dcase2019-output"))
-    assert back.table["frame"].to_pylist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, *range(5, 15)]
-    assert "each frame of 100 ms becomes 5 frames of 20 ms" in back.notes
-
-
-def test_losses_are_refused_by_name() -> None:
-    with pytest.raises(LossError) as caught:
-        convert(starss(), get("starss23"), get("dcase2023-submission"))
-    assert caught.value.text == (
-        "dcase2023-submission cannot carry source (the numbers 1 to 2); distance (values from 2 to 3 m). "
-        "To accept this loss, use --allow-loss source,distance"
-    )
-    with pytest.raises(LossError, match=r"cannot carry distance \(values from 2 to 3 m\)"):
-        convert(starss(), get("starss23"), get("dcase2023-submission"), allow_loss=["source"])
-    allowed = convert(starss(), get("starss23"), get("dcase2023-submission"), allow_loss=["source", "distance"])
-    assert allowed.table.column_names == ["clip", "frame", "class_id", "azimuth", "elevation"]
 
 
 def test_what_is_lost_is_described() -> None:
@@ -318,19 +216,6 @@ def test_what_is_lost_is_described() -> None:
         assert carry_out(starss(source=numbers), get("starss23"), get("dcase2024-submission")).losses == losses
 
 
-def test_what_is_missing_is_asked_for() -> None:
-    given = starss().drop_columns(["distance"])
-    with pytest.raises(UsageError) as caught:
-        convert(given, get("starss22"), get("dcase2025"))
-    assert str(caught.value) == (
-        "dcase2025 needs distance (the table has none); onscreen (the table has none). "
-        'To set one value for all, use fill={"distance": METRES, "onscreen": 0} (metres, whatever the format uses)'
-    )
-    fill = {"distance": "0.5", "onscreen": 1}
-    filled = convert(given, get("starss22"), get("dcase2025"), allow_loss=["all"], fill=fill)
-    assert written(filled.table, get("dcase2025"))["mix001.csv"].decode().split("\n")[1] == "0,12,1,30,50,1"
-
-
 def test_what_all_rows_that_are_left_out_had_is_not_called_missing() -> None:
     converted = convert(starss(), get("starss23"), get("so-dataset"), allow_loss=["all"])
     assert list(converted.notes) == ["classes of starss are mapped to those of so-dataset by name"]
@@ -343,23 +228,6 @@ def test_rows_without_a_class_are_given_one_of_the_target() -> None:
     assert not any("no effect" in note for note in filled.notes)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"allow_loss": ["sauce"]}, "--allow-loss sauce: unknown field; choose from clip, frame, onset, "),
-        ({"fill": {"frame": 1}}, "--fill frame: only class_id, source, azimuth, elevation, distance, onscreen, hemi"),
-        ({"fill": {"score": 1}}, "--fill score: starss22 has no such field"),
-        ({"fill": {"elevation": 91}}, "--fill elevation=91: not a valid elevation"),
-        ({"fill": {"source": None}}, "--fill source=None: not a valid source"),
-        ({"fill": {"class_id": 99}}, "--fill class_id=99: starss has 13 classes, numbered from 0"),
-    ],
-)
-def test_requests_that_make_no_sense(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        convert(starss(), get("starss23"), get("starss22"), **arguments)
-    assert caught.value.text.startswith(message)
-
-
 def test_unknown_distances_go_where_they_have_a_mark() -> None:
     given, source = starss(class_id=[47, 47], distance=[None, 2.0]), get("so-dataset")
     given = with_origin(given, Origin("so-dataset", "so-dataset", origin_of(given).files))
@@ -369,16 +237,6 @@ def test_unknown_distances_go_where_they_have_a_mark() -> None:
     without = convert(starss(class_id=[47, 47]).drop_columns(["distance"]), target, source)
     assert list(without.notes) == ["distance is written as -1, unknown: the table has none"]
     assert b",-1\r\n" in written(without.table, source)["mix001.csv"]
-
-
-def test_real_labels_survive_a_way_around(kept: Kept, tmp_path: Path) -> None:
-    paths = sorted((kept / "starss22-labels/metadata_dev").rglob("*.csv"))[::20]
-    labels = laid(tmp_path / "labels", {path.name: path.read_bytes() for path in paths})
-    convert_source(labels, tmp_path / "json", "dcase2026", fill={"distance": 0})
-    convert_source(tmp_path / "json", tmp_path / "xyz", "dcase2024-output")
-    convert_source(tmp_path / "xyz", tmp_path / "back", "starss22", allow_loss=["distance"])
-    before, after = contents(labels), contents(tmp_path / "back")
-    assert after == {name: data.replace(b",-180,", b",180,") for name, data in before.items()}
 
 
 ROWS = b"1,2,0,-180,-5,181\n2,2,1,180,-5,64\n3,12,0,45,10,301\n"
@@ -412,51 +270,6 @@ def test_a_folder_becomes_a_folder(labels: Path, tmp_path: Path) -> None:
         assert (again.files, (labels / "out/out").exists()) == (4, False)
 
 
-def test_a_file_becomes_a_file(labels: Path, tmp_path: Path) -> None:
-    source = labels / "dev-train-sony/fold3_room21_mix001.csv"
-    convert_source(source, tmp_path / "a.csv", "dcase2024-submission", format="starss23", allow_loss=["source"])
-    assert (tmp_path / "a.csv").read_bytes() == b"1,2,-180,-5,181\n2,2,180,-5,64\n3,12,45,10,301\n"
-    into = tmp_path / "into"
-    into.mkdir()
-    result = convert_source(source, into, "dcase2026")
-    assert result.written == (str(into / "fold3_room21_mix001_std.json"),)
-    convert_source(into, tmp_path / "back", "starss23")
-    assert (tmp_path / "back/fold3_room21_mix001.csv").read_bytes() == ROWS
-    result = convert_source(source, f"{tmp_path}/new/", "starss22", allow_loss=["distance"])
-    assert result.written == (str(tmp_path / "new/fold3_room21_mix001.csv"),)
-
-
-def test_outputs_get_the_names_that_the_official_scorer_looks_for(tmp_path: Path) -> None:
-    source = laid(tmp_path, {"mix001.csv": b"0,1,0,0.5,0.5,0.1,1.5\n"}) / "mix001.csv"
-    result = convert_source(source, f"{tmp_path}/out/", "dcase2026", allow_loss="x,y,z", fill={"score": 1})
-    assert result.written == (str(tmp_path / "out/mix001.json"),)
-    (annotation,) = json.loads(Path(result.written[0]).read_bytes())["annotations"]
-    assert (annotation["score"], annotation["distance"]) == (1.0, 150.0)
-
-
-def test_nothing_is_written_where_anything_is_wrong(labels: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    with pytest.raises(LossError):
-        convert_source(labels, out, "dcase2023-submission")
-    (labels / "dev-test-tau/fold4_room2_mix002.csv").write_bytes(ROWS + b"4,x,0,0,0,0\n")
-    with pytest.raises(InvalidData, match=r"fold4_room2_mix002\.csv:4:3: SYN130"):
-        convert_source(labels, out, "dcase2023-submission", allow_loss=["all"])
-    assert not out.exists()
-
-
-def test_the_source_is_never_overwritten(labels: Path, tmp_path: Path) -> None:
-    before = contents(labels)
-    file = labels / "dev-train-sony/fold3_room21_mix001.csv"
-    link = tmp_path / "link.csv"
-    link.symlink_to(file)
-    for source, out in ((labels, labels), (file, file), (file, file.parent), (file, link)):
-        with pytest.raises(UsageError, match="is the source itself: choose another output"):
-            convert_source(source, out, "starss22", format="starss23", allow_loss=["all"])
-    with pytest.raises(UsageError, match="is the source itself"):
-        convert_source(file, file, "parquet", format="starss23")
-    assert contents(labels) == before
-
-
 def test_two_files_never_become_one(tmp_path: Path) -> None:
     laid(tmp_path, dict.fromkeys(("mix001_std.json", "mix001_inference.json"), b'{"annotations": []}'))
     with pytest.raises(UsageError, match=r"mix001_inference\.json and .*mix001_std\.json both belong to clip mix001"):
@@ -481,17 +294,6 @@ def test_names_never_lead_out_of_the_folder(name: str, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
 
 
-def test_places_that_cannot_be_written(labels: Path, tmp_path: Path) -> None:
-    laid(tmp_path, {"file": b""})
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="file is a file, but the output is a folder"):
-        convert_source(labels, tmp_path / "file", "starss23")
-    with pytest.raises(SeldioError, match="cannot make"):
-        convert_source(labels, tmp_path / "file/x", "starss23")
-    with pytest.raises(UsageError, match=r"no label files \(\.csv, \.eaf, \.json, \.jams\) in .*empty"):
-        convert_source(tmp_path / "empty", tmp_path / "out", "starss23")
-
-
 def recordings_and_synthetic(folder: Path) -> Path:
     files = {
         "dev-train-sony/fold3_room21_mix001.csv": b"0,1,0,45,8,150\n3,2,0,-10,0,224\n",
@@ -499,28 +301,6 @@ def recordings_and_synthetic(folder: Path) -> Path:
         "dev-train-synth/fold1_room1_mix002.csv": b"22,11,0,36,-11,2.5\n",
     }
     return laid(folder / "metadata_dev", files).parent
-
-
-def test_recordings_and_synthetic_scenes_are_one_table(tmp_path: Path) -> None:
-    """One in centimetres and one in metres: the table has metres, files of one format have its unit."""
-    root = recordings_and_synthetic(tmp_path / "set")
-    table = seldio.read(root)
-    distances = {"fold1_room1_mix001": [2.676, 2.5], "fold1_room1_mix002": [2.5], "fold3_room21_mix001": [1.5, 2.24]}
-    rows = zip(table["clip"].to_pylist(), table["distance"].to_pylist(), strict=True)
-    assert sorted((clip, one) for clip, of in distances.items() for one in of) == sorted(rows)
-
-    said = "2 formats were read: starss23 (1 file), spatialscaper (2 files)"
-    result = seldio.convert(root, tmp_path / "all.parquet", "parquet")
-    assert (said in result.notes, result.clips) == (True, 3)
-    assert table.equals(seldio.read(tmp_path / "all.parquet"))
-    for source, out in ((root, tmp_path / "files"), (tmp_path / "all.parquet", tmp_path / "again")):
-        result = seldio.convert(source, out, "starss23", allow_loss="all")
-        assert (said in result.notes) == (source == root)
-        assert contents(out / "metadata_dev") == {
-            "dev-train-sony/fold3_room21_mix001.csv": b"0,1,0,45,8,150\n3,2,0,-10,0,224\n",
-            "dev-train-synth/fold1_room1_mix001.csv": b"7,2,0,107,-20,268\n8,2,0,107,-20,250\n",
-            "dev-train-synth/fold1_room1_mix002.csv": b"22,11,0,36,-11,250\n",
-        }
 
 
 def test_clips_in_two_places_outputs_and_several_class_lists_are_not_mixed(tmp_path: Path) -> None:

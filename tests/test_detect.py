@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from commands import laid
 from conftest import Kept
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import REAL, text_file
 
-import seldio
 from seldio import synth
 from seldio.formats import TextFile, get
 from seldio.formats.detect import Detection, detect
@@ -51,32 +47,12 @@ def test_folders_of_real_files(kept: Kept, folder: str, name: str) -> None:
     assert name == name_of(detect([text_file(path.read_bytes()) for path in paths]))
 
 
-#: From real labels and predictions (lines as cells), the same scenes in layouts of which no real file is at hand.
-MADE: dict[str, tuple[str, Callable[[list[str]], str]]] = {
-    "starss23": ("starss22-labels", lambda c: ",".join([*c, "215"])),
-    "dcase2023-submission": ("starss22-labels", lambda c: ",".join(c[:2] + c[3:])),
-    "dcase2024-submission": ("starss22-labels", lambda c: ",".join([*c[:2], *c[3:], "215"])),
-    "spatialscaper": ("starss22-labels", lambda c: ",".join([*c, "2.150"])),
-    "dcase2020-output": ("starss23-predictions/system-a-cartesian", lambda c: ",".join(c[:6])),
-    "dcase2023-output": ("starss23-predictions/system-b-cartesian", lambda c: ",".join([*c[:6], "0"])),
-    "sony-av-output": ("dcase2020-predictions", lambda c: ",".join(c[:2] + c[3:])),
-}
-
-
-SOURCES = [(folder, name, None) for folder, name in FILES.items()] + [
-    (folder, name, made) for name, (folder, made) in MADE.items()
-]
-
-
-@pytest.mark.parametrize(("folder", "name", "made"), SOURCES, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(("folder", "name"), FILES.items())
 @pytest.mark.parametrize("rows", some([1, 2, 3, 12], 3))
-def test_a_few_rows_of_real_files_never_get_a_wrong_layout(
-    kept: Kept, folder: str, name: str, made: Callable[[list[str]], str] | None, rows: int
-) -> None:
+def test_a_few_rows_of_real_files_never_get_a_wrong_layout(kept: Kept, folder: str, name: str, rows: int) -> None:
     head = 1 if name == "dcase2019" else 0
     for path in sorted((kept / folder).rglob("*.csv"))[::8]:
         lines = path.read_bytes().decode().splitlines(keepends=True)
-        lines = [made(line.rstrip().split(",")) + "\n" for line in lines] if made else lines
         for start in range(head, len(lines) - 1, max(1, len(lines) // 4)):
             chosen = [line for line in lines[start : start + rows] if line.endswith("\n")]
             if chosen:
@@ -213,17 +189,3 @@ def test_a_few_impossible_values_do_not_make_another_layout() -> None:
     for row in (b"8,1,0,400,10,200\n", b"8,1,99,40,10,200\n", b"8,1.5,0,40,10,200\n", b"8,1,0,40,10,-200\n"):
         spoiled = [*files[:-1], dataclasses.replace(files[-1], data=files[-1].data + row)]
         assert name_of(detect(spoiled)) == "starss23", row
-
-
-def test_outputs_of_2019_off_the_grid_of_its_labels(tmp_path: Path) -> None:
-    rows = scene("{n},1,{a},{e}")
-    named = laid(tmp_path / "named", {f"split0_{n}.csv": rows for n in range(3)})
-    assert [group["format"] for group in seldio.info(named)["groups"]] == ["dcase2019-output"]
-    (found,) = seldio.validate(laid(tmp_path / "other", {"a.csv": rows})).findings
-    assert found.code == "SYN903"
-    assert "dcase2023-submission or dcase2019-output" in found.message
-    assert "dcase2019-output: all 40 rows within its columns, but for the steps of its labels" in str(found.hint)
-    found, unsorted = seldio.validate(laid(tmp_path / "few", {"a.csv": "6,1,5,-6,46\n2,1,5,-6,46\n"})).findings
-    assert (found.code, unsorted.code, unsorted.line) == ("SYN903", "LAB201", 2)
-    for name in ("starss22", "dcase2024-submission", "--format", "dataset.toml"):
-        assert name in f"{found.message} {found.hint}"

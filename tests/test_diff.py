@@ -99,43 +99,6 @@ def test_the_order_of_rows_is_no_change(tmp_path: Path) -> None:
     assert "rows are in another order, and nothing else differs, in 6 clips" in report.notices[0].text
 
 
-EVENT = [(frame, 3, 0, 20, 5) for frame in range(30, 50)]
-OTHERS = [(frame, 8, 1, -100, 0) for frame in range(150)]
-
-
-def one_event(tmp_path: Path, new: list[Row], old: list[Row] = EVENT) -> tuple[str, str]:
-    """The kind of the only change, and its detail."""
-    a, b = ({"mix001": sorted([*OTHERS, *rows])} for rows in (old, new))
-    report = seldio.diff(written(tmp_path / "old", a), written(tmp_path / "new", b), format="starss22")
-    (event,) = report.table("events")
-    return str(event[4]), str(event[5])
-
-
-@pytest.mark.parametrize(
-    ("new", "told"),
-    [
-        ([(n, c, s, a + 40, e) for n, c, s, a, e in EVENT], ("turned", "azimuth 20° to 60°")),
-        ([(n, c, s, a, e + 40) for n, c, s, a, e in EVENT], ("moved", "by 40.0° (median)")),
-        ([(n, 4, s, a, e) for n, c, s, a, e in EVENT], ("renamed", "Telephone to Laughter")),
-        (EVENT[3:], ("re-timed", "3–5 s to 3.3–5 s")),
-        ([], ("dropped", "")),
-    ],
-)
-def test_what_happened_to_an_event(tmp_path: Path, new: list[Row], told: tuple[str, str]) -> None:
-    assert one_event(tmp_path, new) == told
-
-
-def test_a_distance_has_its_unit(tmp_path: Path) -> None:
-    rows = ([*((*row, 100) for row in OTHERS), *((*row, far) for row in EVENT)] for far in (150, 210))
-    old, new = (written(tmp_path / str(n), {"mix001": sorted(side)}) for n, side in enumerate(rows))
-    assert seldio.diff(old, new, format="starss23").table("events").rows[0][5] == "distance 1.5 m to 2.1 m"
-
-
-def test_a_moving_event_is_turned_from_its_start(tmp_path: Path) -> None:
-    old, new = ([(n, c, s, n + by, e) for n, c, s, _, e in EVENT] for by in (0, 40))
-    assert one_event(tmp_path, new, old) == ("turned", "azimuth 30° to 70° at its start")
-
-
 @given(st.integers(0, 10_000), st.sampled_from([0, 1, 5]), st.booleans())
 @settings(max_examples=examples(20))
 def test_every_row_that_changed_is_in_an_event_that_is_told(seed: int, clip: int, drop: bool) -> None:
@@ -164,57 +127,11 @@ def test_clips_and_columns_that_only_one_version_has(tmp_path: Path) -> None:
     assert changes(report) == {"columns added: distance": (6, None, "all clips")}
 
 
-def test_labels_with_errors_are_refused(tmp_path: Path) -> None:
-    bad = {"mix001": [(0, 1, 0, 30, 5), (1, 77, 0, 30, 5)]}
-    old, new = written(tmp_path / "old", bad), written(tmp_path / "new", {"mix001": [(0, 1, 0, 30, 5)]})
-    with pytest.raises(seldio.InvalidData, match="class 77"):
-        seldio.diff(old, new, format="starss22")
-    assert not seldio.diff(old, new, format="starss22", force=True).same
-
-
 ITEMS = [
     {"id": f"q{n}", "audio": [f"a/{n}.wav"], "task": "source_existence", "question": f"Is there a dog in {n}?",
      "answer": "yes", "options": ["yes", "no"]}
     for n in range(8)
 ]  # fmt: skip
-
-
-def asked(tmp_path: Path, change: Callable[[int, dict[str, Any]], dict[str, Any] | None]) -> Difference:
-    made = [change(n, dict(row)) for n, row in enumerate(ITEMS)]
-    new = json_lines(tmp_path / "new.jsonl", [row for row in made if row is not None])
-    return seldio.diff(json_lines(tmp_path / "old.jsonl", ITEMS), new, format="items")
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        (lambda n, row: row | {"question": "Really?"} if n == 2 else row, {"question reworded": (1, "q2")}),
-        (lambda n, row: row | {"answer": "no"} if n < 2 else row, {"questions with another answer": (2, "q0 and 1 more")}),
-        (lambda n, row: row | {"options": ["no", "yes"]} if n == 1 else row,
-         {"question with options in another order": (1, "q1")}),
-        (lambda n, row: None if n == 5 else row, {"row dropped": (1, "q5")}),
-        (lambda n, row: row | {"audio": [f"b/{n}.wav"]}, {"recordings moved: a/ is now b/": (8, "")}),
-        (lambda n, row: row | {"id": f"x{n}"}, {"every row has another id": (8, "")}),
-        (lambda n, row: row, {}),
-    ],
-)  # fmt: skip
-def test_what_happened_to_questions(
-    tmp_path: Path, change: Callable[[int, dict[str, Any]], dict[str, Any] | None], told: dict[str, tuple[Any, ...]]
-) -> None:
-    report = asked(tmp_path, change)
-    assert changes(report) == told
-    assert report.same == (not told)
-
-
-def test_exit_codes(tmp_path: Path) -> None:
-    old = written(tmp_path / "old", CLIPS)
-    new = written(tmp_path / "new", {**CLIPS, "fold3_room4_mix000": scene(50)})
-    others = (old, json_lines(tmp_path / "q.jsonl", ITEMS), tmp_path / "nowhere")
-    assert [invoke("diff", old, other).exit_code for other in others] == [0, 2, 2]
-    done = invoke("diff", old, new)
-    assert (done.exit_code, "6 clips in both: 5 the same, 1 changed" in done.stdout) == (1, True)
-    other = invoke("diff", old, written(tmp_path / "other", {"fold9": scene(1)}))
-    assert (other.exit_code, "no clip is in both" in other.stderr) == (1, True)
 
 
 @pytest.fixture

@@ -279,29 +279,10 @@ def test_an_old_file_keeps_its_mode_and_owner(mode: int, target: Path) -> None:
     assert (stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid) == (mode, *owner)
 
 
-def fixing(folder: Path, *before: str) -> subprocess.Popen[str]:
-    command = [*before, sys.executable, "-c", FIX, str(folder)]
+def fixing(folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", FIX, str(folder)]
     return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def contents(folder: Path) -> set[bytes]:
     return {path.read_bytes() for path in folder.glob("*.csv")}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fault", "says"),
-    [
-        ("fsync:error=ENOSPC:when=1", r"cannot write \S+mix\d+\.csv: No space left on device"),
-        ("fsync:error=EIO:when=1", r"cannot write \S+mix\d+\.csv: Input/output error"),
-        ("rename:error=ENOSPC:when=9", r"cannot write \S+mix008\.csv: No space left on device"),
-    ],
-)
-def test_a_failing_disk_stops_a_repair(fault: str, says: str, broken: Path) -> None:
-    run = fixing(broken, *failing(fault))
-    _, error = run.communicate(timeout=60)
-
-    assert 3 == run.returncode, error
-    assert re.search(rf"^seldio: {says}$", error, re.MULTILINE), error
-    assert contents(broken) <= {BROKEN, MENDED}
-    assert 40 == len(list(broken.iterdir()))

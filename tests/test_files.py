@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
 import lzma
 import os
 import random
@@ -30,8 +29,6 @@ from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import DEFAULTS, Limits, open_source, read_entries
 from seldio.findings import Finding, Severity, raise_errors
 
-SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
-GENERATED = SHARED / "corpora" / "generated"
 ROWS = b"0,1,0,-50,30\n"
 
 
@@ -333,16 +330,6 @@ HARMLESS = [
 ]
 
 
-def manifest(folder: str) -> list[tuple[str, str]]:
-    """Path and expectation of each case of a folder of the generated corpus."""
-    try:
-        lines = (GENERATED / "MANIFEST.jsonl").read_text("utf-8").splitlines()
-    except OSError:
-        return []
-    cases = [json.loads(line) for line in lines]
-    return [(case["path"], case["expect"]) for case in cases if case["path"].startswith(folder)]
-
-
 NOISE = random.Random(7).randbytes(3000)
 CONTENTS = {"a.csv": NOISE, "b.csv": ROWS}
 LINK, PIPE = {"type": tarfile.SYMTYPE, "linkname": "/tmp"}, {"type": tarfile.FIFOTYPE}
@@ -428,6 +415,22 @@ def test_what_is_found_in_archives(make: Callable[[Path], object], expected: set
     assert all(data in (CONTENTS.get(name, NOISE if name == "x" else ROWS), b"") for name, data in contents.items())
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda data: data[:1000], "the list of its files, at its end, is missing"),
+        (lambda data: data[:35] + b"\xff" + data[36:], "its compressed data is broken"),
+        (lambda data: data[: data.rfind(b"PK\1\2") + 10] + b"\xff" * 18 + data[data.rfind(b"PK\1\2") + 28 :], "the list of its files says that b.csv goes beyond its end"),
+        (lambda data: b"PK\3\4" + data[4:].replace(b"PK\3\4", b"XXXX", 1), "the header of the file is broken"),
+    ],
+)  # fmt: skip
+def test_saf107_says_what_of_a_zip_is_broken(change: Callable[[bytes], bytes], says: str, tmp_path: Path) -> None:
+    two(make_zip, change)(tmp_path / "x.zip")
+    (finding,) = read(tmp_path / "x.zip")[1]
+    assert finding.code == "SAF107"
+    assert f"({says}" in finding.message
+
+
 def link_beside(target: str) -> Callable[[Path], object]:
     def make(path: Path) -> None:
         laid(path, {"../outside.csv": ROWS, "mix001.csv": ROWS})
@@ -466,21 +469,6 @@ def test_what_validate_says_of_sources(make: Callable[[Path], object], expected:
     for finding in report.findings:
         assert_agrees(finding)
     assert set(report.by_rule()) == expected
-
-
-FITTING = {
-    "slip": "SAF101", "abs.": "SAF101", "symlink": "SAF102", "hardlink": "SAF102", "device": "SAF103", "fifo": "SAF103",
-    "dup": "SAF104", "bomb": "SAF105", "line_bomb": "SAF105", "double": "SAF107", "truncated": "SAF107", "wds_names": "SAF111",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("path", "expect"), manifest("archives/"))
-def test_archives_of_the_corpus(path: str, expect: str) -> None:
-    contents, found = read(GENERATED / path)
-    assert {code for start, code in FITTING.items() if Path(path).name.startswith(start)} <= set(codes(found))
-    if expect == "reject":
-        assert any(finding.severity is Severity.ERROR for finding in found)
-        assert set(contents) <= {"ok.csv"}
 
 
 @pytest.mark.slow

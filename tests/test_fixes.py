@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from commands import invoke, laid
+from commands import contents, invoke, laid
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,12 +42,6 @@ def in_utf8(data: bytes) -> bytes:
     return data.decode("utf-16" if marked else "utf-16-le").encode() if marked or data[1:2] == b"\0" else data
 
 
-def files_of(path: Path) -> dict[str, bytes]:
-    """The contents of a file or of all files of a folder."""
-    paths = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
-    return {file.relative_to(path.parent).as_posix(): file.read_bytes() for file in paths}
-
-
 def copy(case: Case, folder: Path) -> Path:
     target = folder / case.path.name
     (shutil.copytree if case.path.is_dir() else shutil.copyfile)(case.path, target)
@@ -64,12 +58,12 @@ def mend(path: Path, format: str | None, unsafe: bool) -> tuple[str, list[Findin
 def test_examples_are_repaired(case: Case, tmp_path: Path) -> None:
     path, format = copy(case, tmp_path), case.options.get("format")
     unsafe = CATALOGUE[case.code].fix == "unsafe"
-    before, found = files_of(path), seldio.validate(path, format=format).findings
+    before, found = contents(tmp_path), seldio.validate(path, format=format).findings
     if unsafe:
         assert mend(path, format, unsafe=False)[0].startswith("Nothing ")
-        assert files_of(path) == before
+        assert contents(tmp_path) == before
     said, left = mend(path, format, unsafe)
-    after = files_of(path)
+    after = contents(tmp_path)
     if not any(finding.fixable for finding in found if finding.code == case.code):
         assert said.startswith("Nothing ")
         assert after == before
@@ -83,7 +77,7 @@ def test_examples_are_repaired(case: Case, tmp_path: Path) -> None:
         marked: set[int | None] = {line for low, high in runs for line in range(low, high + 1)}
         assert_untouched(case.code, lines_of(in_utf8(data)), lines_of(after[name]), marked)
     assert mend(path, format, unsafe)[0].startswith("Nothing ")
-    assert files_of(path) == after
+    assert contents(tmp_path) == after
 
 
 def errors(findings: Iterable[Finding]) -> set[str]:
@@ -145,10 +139,10 @@ def test_repairs(what: str, tmp_path: Path) -> None:
 
 
 def test_what_is_not_text_is_left_alone(tmp_path: Path) -> None:
-    contents = {"mix001.csv": b"0,1,0,-50,+30\n", "mix002.csv": b"\xe9,1\n", "mix003.csv": b"0,1\n\0\0"}
-    mend(laid(tmp_path, contents), "starss22", unsafe=True)
-    left = contents | {"mix001.csv": b"0,1,0,-50,30\n"}
-    assert files_of(tmp_path) == {f"{tmp_path.name}/{name}": data for name, data in left.items()}
+    files = {"mix001.csv": b"0,1,0,-50,+30\n", "mix002.csv": b"\xe9,1\n", "mix003.csv": b"0,1\n\0\0"}
+    mend(laid(tmp_path, files), "starss22", unsafe=True)
+    left = files | {"mix001.csv": b"0,1,0,-50,30\n"}
+    assert contents(tmp_path) == left
 
 
 def run(*arguments: str, data: bytes | None = None) -> str:
@@ -182,11 +176,11 @@ def test_diff_changes_nothing_and_shows_what_fix_does(case: Case, tmp_path: Path
     path, format = copy(case, tmp_path), case.options.get("format")
     mode = "--unsafe-fixes" if CATALOGUE[case.code].fix == "unsafe" else "--fix"
     options = ["validate", str(path), mode, *(["-f", format] if format else [])]
-    before = files_of(path)
+    before = contents(tmp_path)
     shown = run(*options, "--diff").split("\n")
-    assert files_of(path) == before
+    assert contents(tmp_path) == before
     run(*options)
-    after = files_of(path)
+    after = contents(tmp_path)
     starts = [number for number, line in enumerate(shown) if line.startswith("--- ")] + [len(shown) - 1]
     diffs = {shown[a].removeprefix("--- "): shown[a:b] for a, b in pairwise(starts)}
     assert set(diffs) == {str(path.parent / name) for name in before if after[name] != before[name]}
@@ -207,7 +201,7 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
     make_zip(tmp_path / "x.zip", ("mix001.csv", data))
     make_tar(tmp_path / "x.tar", ("mix001.csv", data))
     (tmp_path / "mix001.csv.gz").write_bytes(gzip.compress(data))
-    before = files_of(tmp_path)
+    before = contents(tmp_path)
     for name in ("x.zip", "x.tar", "mix001.csv.gz"):
         for mode in ("--fix", "--unsafe-fixes", "--diff"):
             out = invoke("validate", tmp_path / name, "-f", "starss22", mode).output
@@ -217,7 +211,7 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
         assert "SYN103" in found
         assert "fixable once unpacked: archives are not rewritten." in found
     assert "SYN103" in run("validate", "-", "-f", "starss22", "--unsafe-fixes", data=data)
-    assert files_of(tmp_path) == before
+    assert contents(tmp_path) == before
     (tmp_path / "mix001.csv").write_bytes(data)
     assert "<stdin>" in run("validate", "-", str(tmp_path / "mix001.csv"), "-f", "starss22", "--fix", data=data)
     assert (tmp_path / "mix001.csv").read_bytes() == b"1,1,0,-50,30\n5,1,0,-50,30\n"

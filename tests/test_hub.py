@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import numpy as np
 import pyarrow as pa
 import pytest
-import soundfile
 import yaml
 from commands import contents, invoke, laid
 from hub_stand_in import HubStandIn, answer
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
+from layouts import wav
 
 import seldio
 from seldio.check.description import describe
@@ -63,20 +62,14 @@ def tree(tmp_path: Path) -> Path:
         "LICENSE": "MIT\n",
         ".env": "TOKEN=1\n",
         "notes.xyz": "not data\n",
-        "foa_dev/a.wav": wav(2400),
+        "foa_dev/a.wav": wav(0.1, 24_000, 4),
     }
     return laid(tmp_path / "data", files)
 
 
-def wav(frames: int) -> bytes:
-    out = io.BytesIO()
-    soundfile.write(out, np.random.default_rng(0).normal(0, 0.1, (frames, 4)), 24000, format="WAV")
-    return out.getvalue()
-
-
 def starss(top: Path) -> Path:
     for place in ("train-sony/fold3_room21_mix001", "train-sony/fold3_room21_mix002", "test-sony/fold4_room23_mix001"):
-        laid(top, {f"metadata_dev/dev-{place}.csv": ROWS, f"foa_dev/dev-{place}.wav": wav(24000)})
+        laid(top, {f"metadata_dev/dev-{place}.csv": ROWS, f"foa_dev/dev-{place}.wav": wav(1.0, 24_000, 4)})
     return top
 
 
@@ -184,8 +177,8 @@ def test_a_dataset_that_is_pulled_still_says_what_it_is(hub: HubStandIn, tmp_pat
         "dataset.toml": DESCRIBED,
         "first/a.csv": "time,label,azimuth\n0.0,dog bark,270\n0.1,dog bark,271\n",
         "second/b.csv": "time,label,azimuth\n0.0,bird,270\n0.1,bird,271.5\n",
-        "first/a.wav": wav(24000),
-        "second/b.wav": wav(24000),
+        "first/a.wav": wav(1.0, 24_000, 4),
+        "second/b.wav": wav(1.0, 24_000, 4),
     })  # fmt: skip
     push(yard, REPO, kind=kind)
     pull(REPO, tmp_path / "got")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import re
 from pathlib import Path
 
 import pytest
@@ -33,6 +32,8 @@ def test_an_archive_in_an_archive_is_to_be_unpacked(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (found,) = seldio.validate(tmp_path / "empty")
     assert (found.code, found.message) == ("LAY118", "nothing was checked: there is no file in it")
+    with pytest.raises(seldio.UsageError, match=r"no label files .* in .*empty: there is no file in it"):
+        seldio.convert(tmp_path / "empty", tmp_path / "out", "starss23")
 
 
 @pytest.fixture
@@ -88,37 +89,3 @@ def test_a_file_that_is_there_packed_and_plain_is_read_once(packed: Path) -> Non
     report = seldio.validate(packed)
     assert [found.code for found in report] == ["LAY120", "SAF104"]
     assert report.files == 5
-
-
-HEADED = "frame,class,source,azimuth,distance,onscreen\n" + "".join(f"{n},1,0,{n - 20},150,0\n" for n in range(40))
-PLAIN = "".join(f"{n},1,0,{n - 50},10,{150 + n}\n" for n in range(60))
-
-
-@pytest.mark.parametrize("labels", [HEADED, PLAIN], ids=["headed", "plain"])
-def test_a_list_is_passed_over_by_every_verb(labels: str, tmp_path: Path) -> None:
-    folder = laid(tmp_path, {"mix001.csv": labels, "rooms.csv": "clip,room\nmix001,kitchen\nmix002,hall\n"})
-    assert [one.code for one in seldio.validate(folder) if one.path.endswith("rooms.csv")] == ["SYN901"]
-    assert set(seldio.open(folder).events) == {"mix001"}
-    done = seldio.convert(folder, folder / "out.parquet", "parquet")
-    assert done.rows[1] == len(labels.splitlines()) - labels.startswith("frame")
-
-
-@pytest.mark.parametrize(
-    ("labels", "name", "content", "code"),
-    [
-        ({"mix001.csv": PLAIN, "mix002.csv": PLAIN}, "rooms.csv", "clip,room\nmix001,küche\n", "SYN101"),
-        ({"mix001.csv": HEADED, "mix003.csv": HEADED}, "mix002.csv", "one,two,three\nno,data,here\n", "SYN901"),
-        ({"mix001.csv": PLAIN, "mix003.csv": PLAIN}, "mix002.csv", "one,two,three\nno,data,here\n", "SYN901"),
-        ({"street.csv": PLAIN}, "park.csv", "time,label,where\none,dog,left\ntwo,cat,right\n", "SYN901"),
-    ],
-    ids=["a list that is no text", "words, called like labels", "words beside plain labels", "a header of labels"],
-)
-def test_a_file_that_may_be_labels_is_an_error_for_every_verb(
-    labels: dict[str, str], name: str, content: str, code: str, tmp_path: Path
-) -> None:
-    folder = laid(tmp_path, labels | {name: content.encode("latin-1")})
-    assert [one.code for one in seldio.validate(folder) if one.severity.value == "error"] == [code]
-    with pytest.raises(seldio.SeldioError, match=re.escape(name)):
-        list(seldio.open(folder).events.items())
-    with pytest.raises(seldio.SeldioError, match=re.escape(name)):
-        seldio.convert(folder, tmp_path / "out.parquet", "parquet")
