@@ -26,7 +26,13 @@ from seldio.formats import ItemFormat, get
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item
 from seldio.tasks import SO_BENCH
+<<<<<<< HEAD
 from seldio.tasks.mix import lot_of, targets
+=======
+from seldio.tasks.mix import targets
+from seldio.tasks.scene import Lot
+from seldio.tasks.specs import Margins, margins_of
+>>>>>>> tasks
 from seldio.tasks.task import digest
 
 STARSS23 = get("starss23")
@@ -63,16 +69,10 @@ def plainly(labels: Path, to: str = "so-bench", **options: object) -> bytes:
 @pytest.mark.usefixtures("small_shards")
 @pytest.mark.parametrize(
     ("to", "options"),
-    [("items", {"per_task": 4}), ("so-dataset-qa", {"balance": True}), ("so-bench", {"total": 50})],
+    [("items", {"per_task": 4}), ("so-dataset-qa", {"balance": True})],
 )
 def test_shards_write_what_one_table_would(labels: Path, to: str, options: dict[str, object]) -> None:
-    whole = plainly(labels, to, **{k: v for k, v in options.items() if k != "total"})
-    if "total" in options:
-        items = tasks.generate(seldio.read(labels), seed=7).items
-        target = formats.get(to, ItemFormat)
-        whole = target.write(tasks.select(items, 7, total=50))
-        assert 50 == whole.count(b"\n")
-
+    whole = plainly(labels, to, **options)
     assert converted(labels, to, **options) == whole
     assert len(whole) > 1000
 
@@ -103,33 +103,49 @@ def test_items_made_unchecked_are_valid(labels: Path) -> None:
         assert target.write(items) == b"".join(text + b"\n" for text in texts)
 
 
+<<<<<<< HEAD
 @pytest.fixture(scope="module")
 def items(labels: Path) -> list[Item]:
     return tasks.generate(seldio.read(labels), seed=3).items
 
 
 def reference(items: list[Item], seed: int, wanted: dict[str, int]) -> set[str]:
+=======
+@pytest.mark.parametrize("to", ["mmau", "mmar", "jasco", "so-bench-predictions"])
+def test_targets_that_cannot_carry_what_is_asked(labels: Path, to: str) -> None:
+    with pytest.raises(UsageError, match="so-bench, so-dataset-qa, items, ruenvaqa"):
+        converted(labels, to)
+
+
+def test_directions_out_of_range_have_no_right_answer(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("".join(f"{frame},3,0,{azimuth},0,200\n" for frame, azimuth in
+                                            enumerate([10] * 30 + [200] * 3)))  # fmt: skip
+    with pytest.raises(DataError, match=r"azimuth 200 of a at label frame 30 .*3 rows like it"):
+        convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, QuestionOptions(force=True))
+
+
+def reference(items: list[tuple[Item, Lot]], seed: int, wanted: dict[str, int]) -> set[str]:
+>>>>>>> tasks
     """Ids taken in turn over the answers of each task, by plain Python."""
     kept: set[str] = set()
     for task, number in wanted.items():
         seen: Counter[object] = Counter()
         order = []
-        for chance, item in sorted((digest(seed, item.id), item) for item in items if item.task == task):
-            group = lot_of(item, seed).group
+        for chance, item, group in sorted((digest(seed, i.id), i, lot.group) for i, lot in items if i.task == task):
             order.append((seen[group], chance, item.id))
             seen[group] += 1
         kept.update(name for _, _, name in sorted(order)[:number])
     return kept
 
 
+@pytest.mark.usefixtures("small_shards")
 @pytest.mark.parametrize("options", [{"per_task": 5}, {"total": 77}, {"total": 77, "per_task": 9}])
-def test_the_choice_is_that_of_plain_python(items: list[Item], options: dict[str, object]) -> None:
-    wanted = targets(Counter(str(item.task) for item in items), **options)  # type: ignore[arg-type]
-    kept = tasks.select(items, 5, **options)  # type: ignore[arg-type]
+def test_the_choice_is_that_of_plain_python(labels: Path, options: dict[str, object]) -> None:
+    items = list(tasks.stream(seldio.read(labels), QuestionOptions(seed=5), skipped=Counter()))
+    wanted = targets(Counter(lot.task for _, lot in items), **options)  # type: ignore[arg-type]
+    records = map(json.loads, converted(labels, seed=5, **options).splitlines())
 
-    assert {item.id for item in kept} == reference(items, 5, wanted)
-    assert Counter(str(item.task) for item in kept) == wanted
-    assert tasks.select([], 5, **options) == []  # type: ignore[arg-type]
+    assert {record["qa_id"] for record in records} == reference(items, 5, wanted)
 
 
 @given(

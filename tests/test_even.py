@@ -17,7 +17,8 @@ from seldio import synth, tasks
 from seldio.conversion.inputs import read_items
 from seldio.findings import raise_errors
 from seldio.tasks import russian
-from seldio.tasks.mix import SHARE, UNEVEN, Lot, capped_answers, capped_claims
+from seldio.tasks.mix import SHARE, UNEVEN, capped_answers, capped_claims
+from seldio.tasks.scene import Lot
 from seldio.tasks.task import hashed
 
 pytestmark = pytest.mark.slow

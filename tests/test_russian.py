@@ -20,8 +20,9 @@ import seldio
 from seldio import synth
 from seldio.errors import UsageError
 from seldio.schema.events import COLUMNS, Origin, with_origin
-from seldio.tasks import Margins, select
+from seldio.tasks import Margins
 from seldio.tasks import russian as wording
+from seldio.tasks.mix import choice
 from seldio.tasks.russian import (
     REFUSED,
     TASKS,
@@ -31,7 +32,7 @@ from seldio.tasks.russian import (
     russian_name,
     stream,
 )
-from seldio.tasks.so_bench import worded
+from seldio.tasks.specs import QuestionOptions
 from seldio.tasks.task import wordings_in
 from seldio.vocabularies import names, vocabulary
 
@@ -46,9 +47,15 @@ def make(*events, fields=FIELDS):
     return pa.table({f: pa.array(c, COLUMNS[f]) for f, c in zip(fields, columns, strict=True)})
 
 
+def asked(table, skipped=None, **options):
+    pairs = stream(table, QuestionOptions(**options), skipped=Counter() if skipped is None else skipped,
+                   audio_pattern="{clip}")  # fmt: skip
+    return [item for item, _ in pairs]
+
+
 def ask(table, *tasks, seed=3, **options):
     skipped = Counter()
-    items = list(stream(table, seed=seed, skipped=skipped, tasks=tasks or None, audio_pattern="{clip}", **options))
+    items = asked(table, skipped, seed=seed, tasks=tasks or None, **options)
     check_all(table, items)
     return items, skipped
 
@@ -85,7 +92,7 @@ def reasons(skipped):
 def synthetic():
     tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(25)]
     table = pa.concat_tables(table.replace_schema_metadata() for table in tables).unify_dictionaries()
-    return table, list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}"))
+    return table, asked(table, seed=7)
 
 
 @pytest.mark.slow
@@ -141,14 +148,12 @@ def test_small_random_tables(drawn, window, seed):
 @pytest.mark.slow
 def test_seeds_and_shards(synthetic):
     table, items = synthetic
-    assert list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}")) == items
-    other = list(stream(table, seed=8, skipped=Counter(), audio_pattern="{clip}"))
+    assert asked(table, seed=7) == items
+    other = asked(table, seed=8)
     assert [item.options for item in other] != [item.options for item in items]
     part = table.filter(pa.compute.equal(table["clip"].cast(pa.string()), "mix003"))
-    assert list(stream(part, seed=7, skipped=Counter(), audio_pattern="{clip}")) == [
-        item for item in items if item.audio == ["mix003"]
-    ]
-    few = list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}", tasks={DOUBLE, COUNTING}))
+    assert asked(part, seed=7) == [item for item in items if item.audio == ["mix003"]]
+    few = asked(table, seed=7, tasks={DOUBLE, COUNTING})
     assert few == [item for item in items if item.task in (DOUBLE, COUNTING)]
 
 
@@ -184,7 +189,7 @@ def test_times_are_counted():
     many = [item for seed in range(8) for item in ask(table, CAPTIONING, seed=seed)[0] if "паузы" in item.question]
     assert {item.canonical_answer for item in many} == {"7", "7 раз"}
     assert len({tuple(sorted(item.options)) for item in many}) > 3
-    bare = list(stream(table, seed=1, skipped=Counter(), margins=Margins(seconds=0)))
+    bare = asked(table, seed=1, margins=Margins(seconds=0))
     assert any(item.question.startswith("Сколько раз") for item in bare)
     assert not any("паузы" in item.question for item in bare)
     assert wording.pauses(Margins(seconds=2.0)) == " (паузы короче 2 с не в счёт)"
@@ -207,7 +212,7 @@ def test_a_class_and_its_kind_are_no_pair():
 
 def test_classes_without_a_russian_name():
     skipped = Counter()
-    items = list(stream(by_name(("Theremin", 0, 30), ("Laughter", 30, 60)), seed=1, skipped=skipped))
+    items = asked(by_name(("Theremin", 0, 30), ("Laughter", 30, 60)), skipped, seed=1)
     assert {item.task for item in items} == {SINGLE, CAPTIONING}
     assert [item.canonical_answer for item in items if item.task == SINGLE] == ["да"]
     assert [item.question[:11] for item in items if item.task == CAPTIONING] == ["Сколько раз"]
@@ -218,22 +223,22 @@ def test_classes_without_a_russian_name():
 def test_own_names_tell_only_of_the_classes_that_occur():
     table = by_name(("Laughter", 0, 30), ("Clapping", 200, 230), ("piano", 400, 430))
     skipped = Counter()
-    items = list(stream(table, seed=1, skipped=skipped, tasks=[SINGLE, CAPTIONING]))
+    items = asked(table, skipped, seed=1, tasks=[SINGLE, CAPTIONING])
     denied = [item.question for item in items if item.canonical_answer == "нет"]
     assert len(denied) == 3
     assert all(re.search("смех|хлопки в ладоши|пианино", question) for question in denied)
     assert skipped[CAPTIONING, "too few classes are surely absent"] == 3
     table = by_name(("Laughter", 0, 30), ("Clapping", 200, 230), ("Knock", 400, 430))
-    options = {o for i in stream(table, seed=1, skipped=Counter(), tasks=[CAPTIONING]) for o in i.options}
+    options = {o for i in asked(table, seed=1, tasks=[CAPTIONING]) for o in i.options}
     assert len(options & {forms[1] for forms in oracle.FORMS}) > 3
 
 
 def test_refused_tasks():
     for task in REFUSED:
         with pytest.raises(UsageError, match=re.escape(task)):
-            stream(make((0, 0, 9)), seed=1, skipped=Counter(), tasks=[task])
+            asked(make((0, 0, 9)), tasks=[task])
     with pytest.raises(UsageError, match="choose from Music instrument counting"):
-        stream(make((0, 0, 9)), seed=1, skipped=Counter(), tasks=["nonsense"])
+        asked(make((0, 0, 9)), tasks=["nonsense"])
     assert len(TASKS) + len(REFUSED) == 8
 
 
@@ -288,11 +293,9 @@ def test_numerals():
 
 
 def test_balance(synthetic):
-    _, items = synthetic
-    counts = Counter(
-        item.task
-        for item in select(items, 7, balance=True, proportions={name: task.weight for name, task in TASKS.items()})
-    )
+    options = QuestionOptions(seed=7, balance=True)
+    lots = [lot for _, lot in stream(synthetic[0], options, skipped=Counter())]
+    counts = Counter(lot.task for lot in choice(lots, options, {name: task.weight for name, task in TASKS.items()})[0])
     assert counts[CAPTIONING] == pytest.approx(4 * counts[SINGLE], abs=4)
     assert counts[SINGLE] == pytest.approx(counts[COUNTING], abs=3)
 
@@ -311,7 +314,7 @@ RU = wordings_in("ru")
 
 def said(task: str, way: int, kind: str, x: str = "шаги", y: str = "музыка", **values: str) -> str:
     """A question (``q0``) or answer (``a0``) of a task about the nouns x and y."""
-    wording = worded("ru")[task].wordings[way]
+    wording = RU.ways[task][way]
     texts = wording.questions if kind[0] == "q" else wording.answers
     number = {"value": "2,35 метра" if task == "estimate_distance" else "-36,6 градуса"}
     sounds = {"which": "каких звуков" if NAMES[x].plural or NAMES[y].plural else "какого звука"}
@@ -355,8 +358,8 @@ def test_sentences_to_the_letter(task: str, way: int, kind: str, x: str, y: str,
 
 def every_sentence(x: str, y: str) -> list[tuple[str, str]]:
     found = []
-    for task, each in worded("ru").items():
-        for way, form in enumerate(each.wordings):
+    for task, ways in RU.ways.items():
+        for way, form in enumerate(ways):
             found += [(task, said(task, way, f"q{n}", x, y)) for n in range(len(form.questions))]
             found += [(task, said(task, way, f"a{n}", x, y)) for n in range(len(form.answers))]
     return found

@@ -18,6 +18,7 @@ from seldio.scores.so_bench import count, get
 from seldio.tasks import TASKS, generate
 from seldio.tasks.names import capitalized, name_of
 from seldio.tasks.russian import noun_of
+from seldio.tasks.task import ENGLISH
 from seldio.vocabularies import names, vocabulary
 
 LABELS = sorted({label for name in names() for v in [vocabulary(name)] for label in map(v.label, range(len(v)))})
@@ -39,9 +40,8 @@ def sentences(label):
         "y": other.spoken, "more": "higher", "t": "1.5s", "place": "to the left of the listener", "side": "the left",
         "azimuth": "1 degree", "elevation": "-20 degrees",
     }  # fmt: skip
-    for task in TASKS.values():
-        for wording in task.wordings:
-            yield from (question.format_map(given) for question in wording.questions)
+    for wording in itertools.chain.from_iterable(ENGLISH.ways.values()):
+        yield from (question.format_map(given) for question in wording.questions)
     yield capitalized(f"{name.words['some']} {name.verb} the sound source coming from the left.")
     yield f"The {name.spoken} {name.verb} higher than the {other.spoken}."
     yield f"The audio contains {name.words['some']} from 1.0s to 2.0s."

@@ -18,7 +18,9 @@ from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
 from seldio.scores.so_bench import PROFILES as ANSWER_PROFILES
 from seldio.synth.tree import write_tree
 from seldio.tasks import generate, russian, so_bench
-from seldio.tasks.task import Task
+from seldio.tasks.scene import Task
+from seldio.tasks.specs import QuestionOptions
+from seldio.tasks.task import ENGLISH
 
 from . import cell, empty_folder, facts, page, sentence, table
 
@@ -87,7 +89,7 @@ def _items() -> dict[str, list[Item]]:
         for draw in range(DRAWS):
             for item in generate(labels, seed=seed + draw).items:
                 found.setdefault(str(item.task), []).append(item)
-        for item in russian.stream(labels, seed=seed, skipped=Counter()):
+        for item, _ in russian.stream(labels, QuestionOptions(seed=seed), skipped=Counter()):
             found.setdefault(str(item.task), []).append(item)
     return found
 
@@ -114,7 +116,7 @@ def _index(english_tasks: dict[str, Any], russian_tasks: dict[str, Any]) -> str:
     return page("Tasks", *lines)
 
 
-def _page(task: Task[Any, Any], items: list[Item], *, russian: bool) -> str:
+def _page(task: Task[Any], items: list[Item], *, russian: bool) -> str:
     language, target = ("Russian", "ruenvaqa") if russian else ("English", "so-bench")
     style = "ruEnvAQA" if russian else "SO-Bench"
     lines = [f"A question in {language} in the style of {style}, whose answer is {ANSWERS[task.answer]}.", ""]
@@ -130,9 +132,11 @@ def _page(task: Task[Any, Any], items: list[Item], *, russian: bool) -> str:
     return page(task.name, *lines)
 
 
-def _wordings(task: Task[Any, Any], items: list[Item]) -> list[str]:
+def _wordings(task: Task[Any], items: list[Item]) -> list[str]:
     """A question in each wording of a task, with its answer; of a task without such a list, a few questions."""
-    wordings = sorted((each for way in task.wordings for each in way.questions), key=len, reverse=True)
+    wordings = sorted(
+        (each for way in ENGLISH.ways.get(task.name, ()) for each in way.questions), key=len, reverse=True
+    )
     shown: dict[str, Item] = {}
     for item in items:
         asked = (each for each in wordings if re.search(_pattern(each), item.question)) if wordings else [item.question]
@@ -176,7 +180,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
 
 
-def _scored(task: Task[Any, Any], russian: bool) -> Iterator[str]:
+def _scored(task: Task[Any], russian: bool) -> Iterator[str]:
     if russian:
         yield "An answer is right if it is the letter of the right option (exact match). Longer answers are read for a"
         yield "letter as well, and the report shows both numbers; see [profiles](../profiles.md)."

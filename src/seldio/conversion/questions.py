@@ -12,7 +12,7 @@ from itertools import compress
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from seldio import benchmarks, formats
 from seldio.catalogues import Catalogue
@@ -28,13 +28,14 @@ from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import ITEMS, JsonItems
+from seldio.formats.own_dataset import OwnDatasets
 from seldio.parallel import parallel_map
 from seldio.schema.arrays import uncollected
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.schema.splits import TEST
 from seldio.tasks import mix, so_bench
-from seldio.tasks.scene import told_split
+from seldio.tasks.scene import Lot, told_split
 from seldio.tasks.specs import QuestionOptions
 from seldio.text import clipped, listed, plural, printable
 
@@ -55,7 +56,7 @@ class QuestionBatch:
 
     faults: Faults = dataclasses.field(default_factory=Faults)
     texts: list[bytes] = dataclasses.field(default_factory=list)
-    lots: list[mix.Lot] = dataclasses.field(default_factory=list)
+    lots: list[Lot] = dataclasses.field(default_factory=list)
     asked: Counter[str] = dataclasses.field(default_factory=Counter)
     skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
     layouts: dict[str, None] = dataclasses.field(default_factory=dict)
@@ -74,7 +75,7 @@ class QuestionBatch:
 
 
 def asked_about(
-    part: Part, target: str, options: QuestionOptions, asking: Mapping[str, Any], finder: RecordingFinder
+    part: Part, target: str, options: QuestionOptions, datasets: OwnDatasets | None, finder: RecordingFinder
 ) -> QuestionBatch:
     """Make items of the labels of a part, as texts of *target*."""
     labels = part.labels(raise_errors)
@@ -89,14 +90,15 @@ def asked_about(
         if not isinstance(text, JsonItems) or (recordings and finder.folder is None):
             text = ITEMS
         batch.layouts[layout.name] = None
-        batch.splits.update(told_split(file.name, asking["datasets"]) for file in files)
+        batch.splits.update(told_split(file.name, datasets) for file in files)
         batch.unheard += [file.clip for file in files if file.name not in recordings]
         with uncollected():
-            items = [*task_module(target).stream(table, skipped=batch.skipped, recordings=recordings, **asking)]
-            batch.texts += encoded(items, text)
-        batch.asked.update(item.task for item in items)
+            more = {"skipped": batch.skipped, "datasets": datasets, "recordings": recordings}
+            items = [*task_module(target).stream(table, options, **more)]
+            batch.texts += encoded((item for item, _ in items), text)
+        batch.asked.update(lot.task for _, lot in items)
         if options.selects:
-            batch.lots += [mix.lot_of(item, options.seed) for item in items]
+            batch.lots += [lot for _, lot in items]
     return batch
 
 
@@ -137,14 +139,15 @@ def make_questions(
     catalogue: Catalogue, out: Place | BinaryIO, target: ItemFormat, options: QuestionOptions
 ) -> QuestionsMade:
     """Make questions from labels; nothing is written unless everything is right."""
-    source, asking = catalogue.source, _asking(target, options) | {"datasets": catalogue.said}
+    source = catalogue.source
+    _refuse(target, options.language)
     for finding in catalogue.findings:
         raising_unknown(raise_errors)(finding)
     place = _place(out, target, options.split or TEST)
     cuts = isinstance(place, Path) and options.audio is not False
     folder = None if cuts else place.parent if isinstance(place, Path) else Path()
     finder = RecordingFinder.of(source, folder)
-    work = partial(asked_about, target=target.name, options=options, asking=asking, finder=finder)
+    work = partial(asked_about, target=target.name, options=options, datasets=catalogue.said, finder=finder)
     parts = label_parts(catalogue, by_clip=True, size=PART)
     if not parts:
         from seldio.rules.collection import why_no_labels
@@ -235,8 +238,8 @@ def _cut_all(
     return [batch for batch, _ in cutouts], [remark for _, remarks in cutouts for remark in remarks]
 
 
-def _asking(target: ItemFormat, options: QuestionOptions) -> dict[str, Any]:
-    """Return the keywords of a stream of questions; raise UsageError if labels cannot be asked in *target*."""
+def _refuse(target: ItemFormat, language: str | None) -> None:
+    """Raise UsageError if labels cannot be asked in *target* or in *language*."""
     if not _can_hold(target):
         if target.ignored:  # its questions are about whole recordings
             raise UsageError(
@@ -244,19 +247,10 @@ def _asking(target: ItemFormat, options: QuestionOptions) -> dict[str, Any]:
             )
         names = ", ".join(format.name for format in formats.ITEM_FORMATS if _can_hold(format))
         raise UsageError(f"questions from labels can be written as {names}; {target.name} cannot hold them")
-    language = options.language
     if language not in (None, "en", "ru"):
         raise UsageError(f"unknown language {clipped(str(language))}; choose from en, ru")
     if target.name == RUSSIAN and language == "en":
         raise UsageError(f"{target.name} is asked in Russian; --to so-bench asks in either language")
-    return {
-        "seed": options.seed,
-        "tasks": None if options.tasks is None else tuple(options.tasks),
-        "window": options.window,
-        "hop": options.window if options.hop is None else options.hop,
-        "margins": options.margins,
-        "split": options.split,
-    } | ({} if target.name == RUSSIAN else {"language": language or "en"})
 
 
 def _can_hold(target: ItemFormat) -> bool:
@@ -287,12 +281,10 @@ def _chosen(
     """Return the texts to write by batch, how many there are of each task, and sentences on why there are fewer."""
     if not options.selects:
         return [batch.texts for batch in batches], made.asked, []
-    keep, uneven = mix.choice(
-        made.lots, per_task=options.per_task, balance=options.balance, total=options.total, proportions=weights
-    )
+    keep, uneven = mix.choice(made.lots, options, weights)
     masks = [[lot in keep for lot in batch.lots] for batch in batches]
     chosen = Counter(lot.task for lot in made.lots if lot in keep)
-    made.skipped.update({(task, mix.UNEVEN): number for task, number in uneven.items()})
+    made.skipped += uneven
     texts = [list(compress(batch.texts, mask)) for batch, mask in zip(batches, masks, strict=True)]
     number, whys = plural(chosen.total(), "question"), list[str]()
     if options.total is not None and chosen.total() < options.total:

@@ -11,13 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seldio.tasks.mix import select, targets
+    from seldio.tasks.mix import targets
     from seldio.tasks.scene import SILENT
     from seldio.tasks.so_bench import REFUSED, SO_BENCH, TASKS, Generated, generate, stream
     from seldio.tasks.specs import Margins
 
-__all__ = ["REFUSED", "SILENT", "SO_BENCH", "TASKS", "Generated", "Margins", "generate", "select", "stream", "targets"]
-_HOMES = {"Margins": "specs", "SILENT": "scene", "select": "mix", "targets": "mix"}
+__all__ = ["REFUSED", "SILENT", "SO_BENCH", "TASKS", "Generated", "Margins", "generate", "stream", "targets"]
+_HOMES = {"Margins": "specs", "SILENT": "scene", "targets": "mix"}
 
 
 def __getattr__(name: str) -> Any:

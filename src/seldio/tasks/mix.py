@@ -12,55 +12,18 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Hashable, Iterable, Mapping
 
 from seldio.errors import UsageError
-from seldio.schema.qa import Item
-from seldio.tasks.so_bench import SO_BENCH, TASKS, first_class
-from seldio.tasks.task import Task, hashed
+from seldio.tasks.scene import Lot
+from seldio.tasks.so_bench import SO_BENCH
+from seldio.tasks.specs import QuestionOptions
 from seldio.text import listed
 
-#: Widths of the bins in which numbers count as the same answer: degrees, metres, seconds.
-_BINS = {"azimuth_deg": 45.0, "elevation_deg": 15.0, "distance_m": 1.0, "onset_time": 5.0}
 #: How much more often than by guessing an answer may be right.
 SHARE = 0.05
 #: Why a question that has one right answer is left out; words that reports show.
 UNEVEN = "no counterpart question balances its answer"
-
-
-class Lot(NamedTuple):
-    """All that the choice of items looks at of an item."""
-
-    task: str
-    group: Hashable  # equal answers have one
-    chance: int  # the luck of the draw
-    guessable: bool = False  # whether guessing the group answers the question: not so of bins of numbers
-    claims: tuple[tuple[Hashable, ...], ...] = ()  # of each option, the right one first; none of an open question
-
-
-def lot_of(item: Item, seed: int) -> Lot:
-    """Return what :func:`choice` looks at of *item*."""
-    chance, task = hashed(seed, item.id), cast("Task[Any, Any] | None", TASKS.get(item.task or ""))
-    if task is None and item.language == "ru":
-        from seldio.tasks import russian
-
-        task = russian.TASKS.get(item.task or "")
-    group: Hashable
-    if task is not None and task.alike is not None:
-        group, guessable = task.alike(item), task.alike is not first_class
-    else:
-        values = ((getattr(item.answer_meta, field, None), width) for field, width in _BINS.items())
-        number = next((int(value // width) for value, width in values if value is not None), None)
-        group, guessable = (item.canonical_answer, True) if number is None else (number, False)
-    if task is None:
-        return Lot(str(item.task), group, chance, guessable)
-    claims = list(task.claims(item) or ()) if task.claims else []
-    if claims and item.options:  # the place of an option claims to be that of the right one, too
-        right = item.options.index(str(item.canonical_answer))
-        others = (place for place in range(len(item.options)) if place != right)
-        claims = [[*option, place] for option, place in zip(claims, (right, *others), strict=True)]
-    return Lot(task.name, group, chance, guessable, tuple(map(tuple, claims)))
 
 
 # --- how many of each task ----------------------------------------------------------------------------------
@@ -185,43 +148,19 @@ def _even(lots: list[Lot]) -> list[Lot]:
 
 
 def choice(
-    lots: Iterable[Lot],
-    *,
-    per_task: int | None = None,
-    balance: bool = False,
-    total: int | None = None,
-    proportions: Mapping[str, int] = SO_BENCH,
-) -> tuple[set[Lot], dict[str, int]]:
+    lots: Iterable[Lot], options: QuestionOptions, weights: Mapping[str, int]
+) -> tuple[set[Lot], Counter[tuple[str, str]]]:
     """Return the lots to keep (see :func:`targets`), and how many of each task are too uneven (:data:`UNEVEN`).
 
     Of each task answers are taken in turn, so that rare ones are kept. The choice does not depend on the order of lots.
     """
+    balance, most = options.balance, options.per_task
     of_task = defaultdict[str, list[Lot]](list)
     for drawn in lots:
         of_task[drawn.task].append(drawn)
     even = {task: _even(drawn) if balance else in_turn(drawn) for task, drawn in of_task.items()}
     available = {task: len(drawn) for task, drawn in even.items()}
-    wanted = targets(available, per_task=per_task, balance=balance, total=total, proportions=proportions)
+    wanted = targets(available, per_task=most, balance=balance, total=options.total, proportions=weights)
     chosen = {drawn for task, number in wanted.items() for drawn in even[task][:number]}
-    uneven = {task: len(drawn) - available[task] for task, drawn in of_task.items() if len(drawn) > available[task]}
-    return chosen, uneven
-
-
-def select(
-    items: Sequence[Item],
-    seed: int,
-    *,
-    per_task: int | None = None,
-    balance: bool = False,
-    total: int | None = None,
-    proportions: Mapping[str, int] = SO_BENCH,
-    skipped: Counter[tuple[str, str]] | None = None,
-) -> list[Item]:
-    """Return the items to keep, in their order (see :func:`targets` and :func:`choice`), and count up *skipped*."""
-    if per_task is None and total is None and not balance:
-        return list(items)
-    lots = [lot_of(item, seed) for item in items]
-    keep, uneven = choice(lots, per_task=per_task, balance=balance, total=total, proportions=proportions)
-    if skipped is not None:
-        skipped.update({(task, UNEVEN): number for task, number in uneven.items()})
-    return [item for item, drawn in zip(items, lots, strict=True) if drawn in keep]
+    left_out = {(task, UNEVEN): len(drawn) - available[task] for task, drawn in of_task.items()}
+    return chosen, +Counter(left_out)

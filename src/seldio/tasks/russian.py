@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 import tomllib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -38,9 +37,9 @@ from seldio.formats.mera import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.tasks.names import Name, capitalized, name_of
-from seldio.tasks.scene import Scene, SceneEvent, ask_all
-from seldio.tasks.specs import Margins
-from seldio.tasks.task import NAMELESS, Say, T, Task, Why, digest, one_few_many
+from seldio.tasks.scene import Claims, Draft, Lot, Scene, SceneEvent, Task, ask_all
+from seldio.tasks.specs import Margins, QuestionOptions
+from seldio.tasks.task import NAMELESS, Say, T, Why, digest, one_few_many
 from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
@@ -215,16 +214,6 @@ NO_ABSENT = "too few classes are surely absent"
 NESTED = "one class is a kind of the other"
 
 
-class Choice(NamedTuple):
-    """A question before it gets its ids; ``right`` counts from 0."""
-
-    question: str
-    options: list[str]
-    right: int
-    instruction: str
-    events: Sequence[SceneEvent]
-
-
 def draw(say: Say, choices: Sequence[T], count: int) -> list[T]:
     """Draw *count* of *choices* without repetition, in a random order; all if there are fewer."""
     shuffled = list(choices)
@@ -235,11 +224,30 @@ def draw(say: Say, choices: Sequence[T], count: int) -> list[T]:
 
 
 def draft(
-    say: Say, wordings: Sequence[str], words: Mapping[str, str], answers: Sequence[str], events: Sequence[SceneEvent]
-) -> Choice:
-    """Return a question in one of its wordings, with the *answers*, of which the first is right, in a random order."""
+    say: Say,
+    wordings: Sequence[str],
+    words: Mapping[str, str],
+    answers: Sequence[str],
+    events: Sequence[SceneEvent],
+    claims: Mapping[str, Sequence[Hashable]] | None = None,
+) -> Draft:
+    """Return a question in one of its wordings, with the *answers*, of which the first is right, in a random order.
+
+    *claims* has what each option says of classes and numbers; without, it claims to be what is asked for.
+    """
     question, options = say.pick(wordings).format_map(words), draw(say, answers, len(answers))
-    return Choice(question, options, options.index(answers[0]), say.pick(INSTRUCTIONS[len(options)]), events)
+    instruction, letter = say.pick(INSTRUCTIONS[len(options)]), option_letter(options.index(answers[0]))
+
+    def placed() -> Claims:
+        said = claims or {answer: [(wordings[0], answer)] for answer in answers}
+        return tuple((*said[answer], options.index(answer)) for answer in answers)
+
+    return Draft(question, letter, answers[0], events, {}, options, instruction, claims=placed)
+
+
+@cache
+def _about(*nouns: Noun) -> dict[str, Sequence[Hashable]]:
+    return {option: [(option, noun.number) for noun in nouns] for option in (YES, NO)}
 
 
 # --- two options ---------------------------------------------------------------------------------------------
@@ -248,7 +256,7 @@ ALIKE = "the classes may be heard as one kind"
 UNEVEN = "in all and at a stretch not the same lasts longer"
 
 
-def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
+def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
     """Ask whether a class sounds: once for each that does, once for one that does not."""
     yield from [Why.NO_NAME] * clip.unnamed
     silent = draw(say, clip.absent, len(clip.sounds))
@@ -256,11 +264,12 @@ def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
         if not sound.audible:
             yield Why.SHORT
             continue
-        yield draft(say, SINGLE, sound.noun.x, (YES, NO), sound.events)
-        yield draft(say, SINGLE, silent.pop().x, (NO, YES), ()) if silent else NO_ABSENT
+        yield draft(say, SINGLE, sound.noun.x, (YES, NO), sound.events, _about(sound.noun))
+        noun = silent.pop() if silent else None
+        yield NO_ABSENT if noun is None else draft(say, SINGLE, noun.x, (NO, YES), (), _about(noun))
 
 
-def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
+def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
     """Ask whether two classes both sound: once for each pair that does, once for a pair that does not."""
     yield from [Why.NO_NAME] * clip.unnamed
     right_pairs = 0
@@ -270,7 +279,7 @@ def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
             continue
         right_pairs += 1
         x, y = pair
-        yield draft(say, DOUBLE, x.noun.x | y.noun.y, (YES, NO), (*x.events, *y.events))
+        yield draft(say, DOUBLE, x.noun.x | y.noun.y, (YES, NO), (*x.events, *y.events), _about(x.noun, y.noun))
     # as many different pairs of which one class or both are absent
     audible = [sound for sound in clip.sounds if sound.audible]
     mixed, silent = len(audible) * len(clip.absent), comb(len(clip.absent), 2)
@@ -284,7 +293,7 @@ def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
         else:
             (noun, other), events = next(islice(combinations(clip.absent, 2), number - mixed, None)), ()
         x_noun, y_noun = (noun, other) if say.below(2) else (other, noun)
-        yield draft(say, DOUBLE, x_noun.x | y_noun.y, (NO, YES), events)
+        yield draft(say, DOUBLE, x_noun.x | y_noun.y, (NO, YES), events, _about(noun, other))
     yield from [NO_ABSENT] * (right_pairs - len(chosen))
 
 
@@ -298,7 +307,7 @@ def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
             yield pair if say.below(2) else (pair[1], pair[0])
 
 
-def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Draft | str]:
     """Ask whether one class lasts longer in all than another."""
     yield from [Why.NO_NAME] * clip.unnamed
     for pair in _both(clip, say):
@@ -309,7 +318,9 @@ def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
         else:
             x, y = pair
             answers = (YES, NO) if x.total > y.total else (NO, YES)
-            yield draft(say, LONGER, x.noun.x | y.noun.y, answers, (*x.events, *y.events))
+            longest = {YES: x.events[0].name.label, NO: y.events[-1].name.label}
+            claims = {option: (option, ("longer", name)) for option, name in longest.items()}
+            yield draft(say, LONGER, x.noun.x | y.noun.y, answers, (*x.events, *y.events), claims)
 
 
 def unclear(sound: Sound, other: Sound, margins: Margins) -> str | None:
@@ -320,7 +331,7 @@ def unclear(sound: Sound, other: Sound, margins: Margins) -> str | None:
     return UNEVEN if (sound.longest - other.longest) * difference < 0 else None
 
 
-def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
+def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
     """Ask whether one kind of sounds is heard or several."""
     audible = [sound for sound in clip.sounds if sound.audible]
     if clip.unnamed:
@@ -344,7 +355,7 @@ SERIES = "one event of the class may be a series"
 ALONE = "only one class sounds"
 
 
-def captioning(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+def captioning(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Draft | str]:
     """Ask for details of a clip: the number and the order of its events."""
     yield from [Why.NO_NAME] * clip.unnamed
     for sound in clip.sounds:
@@ -354,9 +365,10 @@ def captioning(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice
         number = len(sound.events)
         least = max(1, number - say.below(4))
         written = times if say.below(2) else str
-        wrong = [written(other) for other in range(least, least + 4) if other != number]
-        words = sound.noun.x | {"pauses": pauses(margins)}
-        yield draft(say, TIMES, words, [written(number), *wrong], sound.events)
+        numbers = [number, *(other for other in range(least, least + 4) if other != number)]
+        words, label = sound.noun.x | {"pauses": pauses(margins)}, sound.events[0].name.label
+        claims = {written(n): (str(n), (label, n)) for n in numbers}
+        yield draft(say, TIMES, words, [*claims], sound.events, claims)
     for sound in clip.sounds:
         if not sound.audible or len(clip.absent) < 3:
             yield Why.SHORT if not sound.audible else NO_ABSENT
@@ -381,7 +393,7 @@ def _uncountable(sound: Sound, margins: Margins) -> str | None:
     return PAUSE if sound.pause < max(1, 2 * margins.frames) else None
 
 
-def _most(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+def _most(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Draft | str]:
     """Ask which sound is the first, and which lasts longest in all."""
     if len(clip.sounds) < 2:
         yield from (ALONE, ALONE)
@@ -395,7 +407,7 @@ def _most(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | st
     yield reason or _among(clip, longest, LONGEST_OF, say)
 
 
-def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) -> Choice | str:
+def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) -> Draft | str:
     """Ask for *winner* among other classes that sound, filled up to four with absent ones."""
     others = [sound for sound in clip.sounds if sound is not winner and sound.noun.number not in winner.noun.alike]
     others = draw(say, others, 3)
@@ -407,61 +419,30 @@ def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) 
     return draft(say, wordings, {}, [noun.name for noun in (winner.noun, *wrong)], events)
 
 
-# --- what could be guessed -----------------------------------------------------------------------------------
-#: What questions that name no class ask for.
-_ASKED_FOR = {question: wordings[0] for wordings in (KINDS, PRESENT, FIRST, LONGEST_OF) for question in wordings}
-
-
-@cache
-def _forms() -> tuple[re.Pattern[str], dict[str, int]]:
-    forms = {noun.x[case]: noun.number for noun in nouns().all for case in ("x", "x_gen", "x_acc")}
-    longest = sorted(map(re.escape, forms), key=len, reverse=True)
-    return re.compile(rf"\b(?:{'|'.join(longest)})\b"), forms
-
-
-def _claims(item: Item) -> list[list[Hashable]]:
-    """Return the claims of each option, the right one first, about the classes of the question."""
-    right = str(item.canonical_answer)
-    options = [right, *(option for option in item.options or () if option != right)]
-    if item.question in _ASKED_FOR:
-        return [[(_ASKED_FOR[item.question], option)] for option in options]
-    heard = [event.class_name for event in item.events or ()]
-    if item.task == _LONGER and heard:
-        return [[option, ("longer", heard[0 if option == YES else -1])] for option in options]
-    if right in (YES, NO):
-        pattern, forms = _forms()
-        named = sorted({forms[form] for form in pattern.findall(item.question)})
-        return [[(option, noun) for noun in named] or [option] for option in options]
-    numbers = [option.partition(" ")[0] for option in options]
-    return [[number, (heard[0] if heard else "", number)] for number in numbers]
-
-
 # --- the tasks -----------------------------------------------------------------------------------------------
-_LONGER = "Music instrument comparison (longer)"
 _CANDIDATES = {
     "Music instrument counting": kinds,
     "Single music instrument detection": single,
     "Double music instrument detection": double,
-    _LONGER: longer,
+    "Music instrument comparison (longer)": longer,
     "Audio captioning": captioning,
 }
 #: The types that labels can answer, in the order in which a clip's items come.
-TASKS: dict[str, Task[RussianClip, Choice]] = {
-    name: Task(name=name, candidates=candidates, claims=_claims, **_DATA["tasks"][name])
-    for name, candidates in _CANDIDATES.items()
+TASKS: dict[str, Task[RussianClip]] = {
+    name: Task(name=name, candidates=candidates, **_DATA["tasks"][name]) for name, candidates in _CANDIDATES.items()
 }
 #: Types that labels cannot answer, with the reason.
 REFUSED: dict[str, str] = _DATA["refused"]
 
 
-def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
-    """Yield Russian items about the labels in *table*; arguments as of :func:`seldio.tasks.stream`.
+def stream(table: pa.Table, options: QuestionOptions, **more: Any) -> Iterator[tuple[Item, Lot]]:
+    """Yield Russian items about the labels in *table*; arguments and pairs as of :func:`seldio.tasks.stream`.
 
     ``answer`` is the letter of the right option, ``canonical_answer`` its text. Ids are whole numbers, as the
     benchmark's, from a hash of the content; below 2^53, so that every JSON reader keeps them. In addition to the
     benchmark's keys, ``meta`` has the clip's ``audio_id``, and its ``start`` and ``end`` in seconds.
     """
-    datasets, origin = options.get("datasets"), origin_of(table)
+    datasets, origin = more.get("datasets"), origin_of(table)
     class_nouns = datasets.nouns if datasets else ()
     # the classes that the labels would name: the table's vocabulary, or those that occur if others do
     classes = vocabulary(origin.vocabulary or "starss")
@@ -477,21 +458,14 @@ def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
         labels = [*written, *(classes.label(number) for number in numbers if number is not None)]
     listed = frozenset(noun for noun in (noun_of(label, class_nouns) for label in labels) if noun is not None)
     view = partial(clip_of, listed=listed, class_nouns=class_nouns)
-    return ask_all(table, TASKS, REFUSED, view, partial(_item, origin.format or None), **options)
+    return ask_all(table, TASKS, REFUSED, view, partial(_item, origin.format or None), options, **more)
 
 
-def _item(dataset: str | None, scene: Scene, task: Task[RussianClip, Choice], draft: Choice) -> dict[str, Any]:
-    letter = option_letter(draft.right)
-    number = digest(scene.audio_id, task.name, draft.question, *draft.options, letter)[:13]
+def _item(dataset: str | None, scene: Scene, task: Task[RussianClip], draft: Draft) -> dict[str, Any]:
+    number = digest(scene.audio_id, task.name, draft.question, *(draft.options or ()), draft.answer)[:13]
     return {
         "id": str(int(number, 16)),
-        "question": draft.question,
-        "instruction": draft.instruction,
-        "options": draft.options,
-        "answer": letter,
-        "canonical_answer": draft.options[draft.right],
         "language": "ru",
         "dataset": dataset,
-        "events": [scene.proof(event) for event in draft.events],
         "extra": {"meta": {"categories": {"knowledge": "common"}, "audio_id": scene.audio_id}},
     }

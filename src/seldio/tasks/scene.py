@@ -11,13 +11,14 @@ are 45 degrees wide around their middles; *above* begins at elevation 20, *strai
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -31,8 +32,8 @@ from seldio.schema.qa import Item, Proof, trusted
 from seldio.schema.spans import repeated, spans
 from seldio.schema.splits import TEST, meaning
 from seldio.tasks.names import Name, name_of
-from seldio.tasks.specs import DEFAULTS, Margins
-from seldio.tasks.task import ENGLISH, LONGEST, Made, Say, Task, View, Why, Wordings, digest, hashed
+from seldio.tasks.specs import Margins, QuestionOptions, TaskSpec
+from seldio.tasks.task import ENGLISH, LONGEST, NAMELESS, Say, Why, Wordings, digest, hashed
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+View = TypeVar("View")
 #: The reason counted for windows in which nothing sounds; their task is ``*``.
 SILENT = "no source is active in the window"
 #: Where items look for their audio: that of the recording, beside ``metadata_dev``.
@@ -356,40 +358,72 @@ def _events(
 # --- questions about clips ------------------------------------------------------------------------------------------
 
 
+#: Of each option, the right one first, what it says of a class, a number or its own place; none of an open question.
+Claims = tuple[tuple[Hashable, ...], ...]
+
+
+class Draft(NamedTuple):
+    """A question with its answer, before it gets its id."""
+
+    question: str
+    answer: str  # the letter of the right option where there are options
+    canonical: str
+    events: Sequence[SceneEvent]
+    meta: Mapping[str, float | list[float]] = MappingProxyType({})
+    options: list[str] | None = None
+    instruction: str | None = None
+    #: which answers count as the same where that is not the canonical one; to guess it does not answer the question
+    group: Hashable = None
+    claims: Callable[[], Claims] = tuple
+
+
+class Lot(NamedTuple):
+    """All that the choice of items looks at of an item, see :mod:`seldio.tasks.mix`."""
+
+    task: str
+    group: Hashable  # equal answers have one
+    chance: int = 0  # the luck of the draw
+    guessable: bool = False  # whether guessing the group answers the question: not so of bins of numbers
+    claims: Claims = ()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Task(TaskSpec, Generic[View]):
+    """A task with what looks at a clip and yields drafts and, for each candidate that is skipped, the reason."""
+
+    candidates: Callable[[View, Margins, Say], Iterator[Draft | str]]
+
+
 def ask_all(
     table: pa.Table,
-    askable: Mapping[str, Task[View, Made]],
+    asked: Mapping[str, Task[View]],
     refused: Mapping[str, str],
     view_of: Callable[[Scene], View],
-    make: Callable[[Scene, Task[View, Made], Made], dict[str, Any] | str],
+    make: Callable[[Scene, Task[View], Draft], dict[str, Any]],
+    options: QuestionOptions,
     *,
     names: Callable[[str], Name] = name_of,
     language: Wordings = ENGLISH,
-    seed: int,
     skipped: Counter[tuple[str, str]],
-    tasks: Collection[str] | None = None,
-    window: float = LONGEST,
-    hop: float = LONGEST,
-    margins: Margins = DEFAULTS,
     audio_pattern: str = AUDIO,
-    split: str | None = None,
     datasets: OwnDatasets | None = None,
     recordings: Mapping[str, str] = MappingProxyType({}),
-) -> Iterator[Item]:
-    """Yield the items of *tasks* about all clips of *table*, and count up *skipped* on the way.
+) -> Iterator[tuple[Item, Lot]]:
+    """Yield the items about all clips of *table* with what they are chosen by, and count up *skipped* on the way.
 
-    The table and the keywords are those of :func:`seldio.tasks.generate`, *askable* are all tasks that can be asked,
+    The table and *audio_pattern* are those of :func:`seldio.tasks.generate`, *asked* are all tasks that can be asked,
     in the order in which a clip's items come, and *refused* why others cannot; *view_of* makes of a clip what the tasks
-    look at, and *make* the values of a draft's item that are not the clip's, or the reason why there is none. *names*
-    tells what a class is called in the *language* of the questions. *recordings* has the paths of recordings by label
-    file; *audio_pattern* makes those of the others.
+    look at, and *make* the values of a draft's item that are neither the clip's nor the draft's. *names* tells what a
+    class is called in the *language* of the questions. *recordings* has the paths of recordings by label file;
+    *audio_pattern* makes those of the others.
     """
-    answered = {name: task.candidates for name, task in askable.items() if task.candidates is not None}
-    for name in sorted(set(tasks or ()) - set(answered)):
+    tasks, window, margins = options.tasks, options.window, options.margins
+    for name in sorted(set(tasks or ()) - set(asked)):
         if name in refused:
             raise UsageError(f"{name}: {refused[name]}")
-        raise UsageError(f"unknown task {name!r}; choose from {', '.join(answered)}")
-    wanted = [(askable[name], candidates) for name, candidates in answered.items() if tasks is None or name in tasks]
+        raise UsageError(f"unknown task {name!r}; choose from {', '.join(asked)}")
+    wanted = [task for name, task in asked.items() if tasks is None or name in tasks]
+    hop = window if options.hop is None else options.hop
     length, step = (round(seconds * 10) if math.isfinite(seconds) else 0 for seconds in (window, hop))
     for option, seconds, count in (("window", window, length), ("hop", hop, step)):
         if count < 1 or abs(count - seconds * 10) > 1e-6:
@@ -407,22 +441,37 @@ def ask_all(
     # the last window is the first that reaches the end of the recording
     lasts = {clip: max(0, min((end - length + step - 1) // step, (end - 1) // step)) for clip, end in lengths.items()}
 
-    def items() -> Iterator[Item]:  # what is wrong with the options is said before the first one
+    def items() -> Iterator[tuple[Item, Lot]]:  # what is wrong with the options is said before the first one
         silent = sum(lasts[clip] + 1 for clip, frames in lengths.items() if frames)
         unfilled = dict.fromkeys(Item.model_fields)
         for scene in scenes(table, lengths, lasts, margins, length, step, names):
             silent -= 1
-            split_of_clip = split or told_split(scene.path, datasets) or TEST
-            audio = [recordings.get(scene.path) or _audio(audio_pattern, scene, split_of_clip)]
-            place = {**unfilled, "audio": audio, "start": scene.start, "end": scene.end, "split": split_of_clip}
-            luck, view = hashed(seed, scene.audio_id), view_of(scene)
-            for task, candidates in wanted:
-                for draft in candidates(view, margins, Say(luck, task.name, task.wordings, language)):
-                    values = draft if isinstance(draft, str) else make(scene, task, draft)
-                    if isinstance(values, str):
-                        skipped[task.name, values] += 1
-                    else:
-                        yield trusted(Item, {**place, "task": task.name, **values})
+            split = options.split or told_split(scene.path, datasets) or TEST
+            audio = [recordings.get(scene.path) or _audio(audio_pattern, scene, split)]
+            place = {**unfilled, "audio": audio, "start": scene.start, "end": scene.end, "split": split}
+            luck, view = hashed(options.seed, scene.audio_id), view_of(scene)
+            for task in wanted:
+                for draft in task.candidates(view, margins, Say(luck, task.name, language)):
+                    if isinstance(draft, str):
+                        skipped[task.name, draft] += 1
+                        continue
+                    question, answer, canonical, events, _, choices, instruction, group, claims = draft
+                    if NAMELESS in question or NAMELESS in answer:
+                        skipped[task.name, Why.NO_NAME] += 1
+                        continue
+                    values = {
+                        **place,
+                        "task": task.name,
+                        "question": question,
+                        "instruction": instruction,
+                        "options": choices,
+                        "answer": answer,
+                        "canonical_answer": canonical,
+                        "events": [scene.proof(event) for event in events],
+                        **make(scene, task, draft),
+                    }
+                    drawn = (hashed(options.seed, values["id"]), group is None, claims()) if options.selects else ()
+                    yield trusted(Item, values), Lot(task.name, canonical if group is None else group, *drawn)
         if silent:
             skipped["*", SILENT] += silent
 

@@ -6,20 +6,20 @@ import dataclasses
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from itertools import combinations, repeat
 from operator import attrgetter
-from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, cast
 
 import pyarrow as pa
 
+from seldio.schema.arrays import uncollected
 from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.names import Name, name_of
-from seldio.tasks.scene import AUDIO, RIVALS, Scene, SceneEvent, ask_all
-from seldio.tasks.specs import ASKED, DEFAULTS, PUBLISHED, Margins
-from seldio.tasks.task import ENGLISH, LONGEST, NAMELESS, Code, Say, Task, Why, digest, wordings_in
+from seldio.tasks.scene import AUDIO, RIVALS, Claims, Draft, Lot, Scene, SceneEvent, Task, ask_all
+from seldio.tasks.specs import ASKED, DEFAULTS, PUBLISHED, Margins, QuestionOptions
+from seldio.tasks.task import ENGLISH, LONGEST, Code, Say, Why, digest, wordings_in
 
 #: Why a candidate is skipped; words that reports show, as well as those of :mod:`seldio.tasks.task`.
 BACK = "the azimuth is ±180: two numbers are right"
@@ -28,12 +28,15 @@ BEHIND = "left and right are not clear behind or above the listener"
 SLIGHT = "it moves a little"
 MIXED = "its direction and its distance both change"
 NOTHING_AFTER = "no single event follows in a clear direction"
-#: Of numbers that are asked for: the unit, the same in keys, and the digits after the point.
-_ESTIMATES: Mapping[str, tuple[Literal["degrees", "metres"], str, int]] = {
-    "azimuth": ("degrees", "deg", 1),
-    "elevation": ("degrees", "deg", 1),
-    "distance": ("metres", "m", 2),
+#: Of numbers that are asked for: the unit, the same in keys, the digits after the point, and the width of the bins in
+#: which they count as the same answer.
+_ESTIMATES: Mapping[str, tuple[Literal["degrees", "metres"], str, int, float]] = {
+    "azimuth": ("degrees", "deg", 1, 45.0),
+    "elevation": ("degrees", "deg", 1, 15.0),
+    "distance": ("metres", "m", 2, 1.0),
 }
+#: Label frames: the same of onsets.
+_ONSETS = 50
 #: Longer lists are not asked for.
 MOST_EVENTS = 8
 #: Degrees; at higher elevations azimuths are not asked for.
@@ -47,21 +50,6 @@ _UNKNOWN = dict.fromkeys(AnswerMeta.model_fields)
 NO_META = trusted(AnswerMeta, _UNKNOWN)
 #: How many moments of an event or clip are tried.
 TRIES = 4
-
-
-def first_class(item: Item) -> str | None:
-    """Return the class of the first event that *item* is about: answers with times are alike where it is the same."""
-    return item.events[0].class_name if item.events else None
-
-
-class Draft(NamedTuple):
-    """A question with its answer, before it gets its ids."""
-
-    question: str
-    answer: str
-    canonical: str
-    events: tuple[SceneEvent, ...]
-    meta: Mapping[str, float | list[float]] = MappingProxyType({})
 
 
 def moments(low: int, high: int, say: Say) -> Iterator[int]:
@@ -111,7 +99,8 @@ def detect_time(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> 
     since, until = say.language.times[event.first], say.language.times[event.end]
     question, answer = say.ask(event.name, since=since, until=until)
     times = f"{ENGLISH.times[event.first]} to {ENGLISH.times[event.end]}"
-    return Draft(question, answer, times, (event,), {"time_span": [event.first / 10, event.end / 10]})
+    meta = {"time_span": [event.first / 10, event.end / 10]}
+    return Draft(question, answer, times, (event,), meta, group=event.name.label)  # of one class, times are alike
 
 
 def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
@@ -135,7 +124,7 @@ def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
         joint = (before_last if len(others) > 1 else of_two) if others else ""
         question, answer = say.ask(listed=f"{between.join(others)}{joint}{last}")
         alone = {"time_span": [events[0].first / 10, events[0].end / 10]} if len(events) == 1 else {}
-        yield Draft(question, answer, canonical, tuple(ordered), alone)
+        yield Draft(question, answer, canonical, ordered, alone, group=ordered[0].name.label)
 
 
 def count_sources(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
@@ -193,7 +182,8 @@ def onset_from_location(scene: Scene, event: SceneEvent, margins: Margins, say: 
         return Why.SHARED
     side, _, place = say.language.directions[event.cell]
     question, answer = say.ask(place=place, side=side, t=say.language.times[event.first])
-    return Draft(question, answer, ENGLISH.times[event.first], (event,), {"onset_time": event.first / 10})
+    meta = {"onset_time": event.first / 10}
+    return Draft(question, answer, ENGLISH.times[event.first], (event,), meta, group=event.first // _ONSETS)
 
 
 # --- numbers ---------------------------------------------------------------------------------------
@@ -227,7 +217,7 @@ def _estimate(
         # a number of its own has a proof of its own
         event = event._replace(number=-1 - row, azimuth=azimuth, elevation=elevation, distance=metres)
         time = say.language.times[frame]
-    unit, short, digits = _ESTIMATES[field]
+    unit, short, digits, bin_width = _ESTIMATES[field]
     value = round(getattr(event, field), digits) + 0.0
     if field == "azimuth" and abs(round(event.elevation, 1)) > HIGHEST:
         return POLE
@@ -235,7 +225,7 @@ def _estimate(
         return BACK
     question, answer = say.ask(event.name, way=int(bool(time)), t=time, value=say.language.counted(value, unit))
     canonical = f"{value:g} {'m' if unit == 'metres' else unit}"
-    return Draft(question, answer, canonical, (event,), {f"{field}_{short}": value})
+    return Draft(question, answer, canonical, (event,), {f"{field}_{short}": value}, group=int(value // bin_width))
 
 
 def _compare(
@@ -254,7 +244,14 @@ def _compare(
     more = say.language.words[field][side]
     which = say.language.words["which"][event.name.plural or other.name.plural]
     question, answer = say.ask(event.name, other.name, answered=(winner.name, loser.name), more=more, which=which)
-    return Draft(question, answer, winner.name.plain, (event, other))
+    claims = partial(_claims, event, other, winner is event, leads=(winner is event) == bool(side))
+    return Draft(question, answer, winner.name.plain, (event, other), claims=claims)
+
+
+def _claims(event: SceneEvent, other: SceneEvent, first: bool, leads: bool) -> Claims:
+    """Claim of two classes that one of them is left of the other, or has more, and whether the *first* one is right."""
+    more, less = (event.name.label, other.name.label) if leads else (other.name.label, event.name.label)
+    return (("more", more), ("first", first)), (("more", less), ("first", not first))
 
 
 def relative_left_right(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
@@ -273,9 +270,11 @@ def relative_left_right(event: SceneEvent, other: SceneEvent, margins: Margins, 
     if abs(turn) >= 180 - margins.azimuth or (turn > 0) != (aside > 0):
         return BEHIND
     x, y = event.name, other.name
-    canonical = f"{x.said} {x.verb} to the {'left' if turn > 0 else 'right'} of {y.said}."
-    question, answer = say.ask(x, y, side=say.language.words["lateral"][turn > 0])
-    return Draft(question, answer, canonical, (event, other))
+    left = turn > 0
+    canonical = f"{x.said} {x.verb} to the {'left' if left else 'right'} of {y.said}."
+    question, answer = say.ask(x, y, side=say.language.words["lateral"][left])
+    claims = partial(_claims, event, other, left, leads=left)
+    return Draft(question, answer, canonical, (event, other), group=left, claims=claims)
 
 
 def multi_hop(scene: Scene, anchor: SceneEvent, margins: Margins, say: Say) -> Draft | str:
@@ -314,7 +313,8 @@ def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say
     since, until = times[event.first], times[event.end]
     question, answer = say.ask(event.name, place=place, side=side, t=times[frame], since=since, until=until)
     canonical = f"{event.name.plain} from {short}."
-    return Draft(question, answer, canonical, (event,), {"time_span": [event.first / 10, event.end / 10]})
+    meta = {"time_span": [event.first / 10, event.end / 10]}
+    return Draft(question, answer, canonical, (event,), meta, group=event.name.label)
 
 
 #: The answers about motion, in the order in which they are worded.
@@ -342,100 +342,51 @@ def classify_motion(scene: Scene, event: SceneEvent, margins: Margins, say: Say)
     return Draft(question, answer, motion, (event,))
 
 
-# --- what could be guessed -------------------------------------------------------------------------------------------
-
-
-def _claims(item: Item, field: Literal["elevation", "distance"] | None = None) -> list[list[Hashable]] | None:
-    """Claim that one of two classes is left of the other, or has more of *field*, and that the first one is right."""
-    if item.events is None or len(item.events) != 2:
-        return None
-    event, other = item.events
-    first = leads = _is_left(item)
-    if field is not None:
-        leads = (getattr(event, field) or 0) >= (getattr(other, field) or 0)
-        first = item.canonical_answer == name_of(str(event.class_name)).plain
-    more, less = (event, other) if leads else (other, event)
-    return [[("more", more.class_name), ("first", first)], [("more", less.class_name), ("first", not first)]]
-
-
-def _is_left(item: Item) -> bool:
-    return " left of " in (item.canonical_answer or "")
-
-
 # --- the tasks -------------------------------------------------------------------------------------------------------
-_MAKERS: Mapping[str, Mapping[str, Any]] = {
-    "detect_time": {"candidates": partial(each_event, detect_time, "unnamed"), "alike": first_class},
-    "detect_source": {"candidates": detect_source, "alike": first_class},
-    "count_sources": {"candidates": count_sources},
-    "identify_source_by_doa": {"candidates": partial(each_event, identify_source_by_doa, None)},
-    "identify_source_by_location": {"candidates": partial(each_event, identify_source_by_location, "unlocated")},
-    "onset_from_location": {"candidates": partial(each_event, onset_from_location, "unlocated")},
-    "estimate_azimuth": {"candidates": partial(each_event, partial(_estimate, field="azimuth"), None)},
-    "estimate_elevation": {"candidates": partial(each_event, partial(_estimate, field="elevation"), None)},
-    "estimate_distance": {"candidates": partial(each_event, partial(_estimate, field="distance"), None)},
-    "multi_hop": {"candidates": partial(each_event, multi_hop, "unnamed")},
-    "spatial_temporal": {"candidates": partial(each_event, spatial_temporal, None), "alike": first_class},
-    "compare_elevation": {
-        "candidates": partial(each_pair, partial(_compare, field="elevation")),
-        "claims": partial(_claims, field="elevation"),
-    },
-    "compare_distance": {
-        "candidates": partial(each_pair, partial(_compare, field="distance")),
-        "claims": partial(_claims, field="distance"),
-    },
-    "relative_left_right": {
-        "candidates": partial(each_pair, relative_left_right),
-        "claims": _claims,
-        "alike": _is_left,
-    },
-    "classify_motion": {"candidates": partial(each_event, classify_motion, "unnamed")},
+_CANDIDATES: Mapping[str, Callable[[Scene, Margins, Say], Iterator[Draft | str]]] = {
+    "detect_time": partial(each_event, detect_time, "unnamed"),
+    "detect_source": detect_source,
+    "count_sources": count_sources,
+    "identify_source_by_doa": partial(each_event, identify_source_by_doa, None),
+    "identify_source_by_location": partial(each_event, identify_source_by_location, "unlocated"),
+    "onset_from_location": partial(each_event, onset_from_location, "unlocated"),
+    "estimate_azimuth": partial(each_event, partial(_estimate, field="azimuth"), None),
+    "estimate_elevation": partial(each_event, partial(_estimate, field="elevation"), None),
+    "estimate_distance": partial(each_event, partial(_estimate, field="distance"), None),
+    "multi_hop": partial(each_event, multi_hop, "unnamed"),
+    "spatial_temporal": partial(each_event, spatial_temporal, None),
+    "compare_elevation": partial(each_pair, partial(_compare, field="elevation")),
+    "compare_distance": partial(each_pair, partial(_compare, field="distance")),
+    "relative_left_right": partial(each_pair, relative_left_right),
+    "classify_motion": partial(each_event, classify_motion, "unnamed"),
 }
 #: Those that labels can answer, in the order in which a clip's items come.
-TASKS: dict[str, Task[Scene, Draft]] = {
-    name: Task(**vars(PUBLISHED[name]), wordings=ENGLISH.ways[name], **_MAKERS[name]) for name in ASKED
-}
+TASKS: dict[str, Task[Scene]] = {name: Task(**vars(PUBLISHED[name]), candidates=_CANDIDATES[name]) for name in ASKED}
 #: Tasks that labels cannot answer, with the reason.
 REFUSED = {task.name: task.refused for task in PUBLISHED.values() if task.refused}
 #: The proportions of what is made of labels: these numbers, of the tasks that labels can answer.
 SO_BENCH = {name: PUBLISHED[name].weight for name in PUBLISHED if name in TASKS}
 
 
-@cache
-def worded(language: Code) -> dict[str, Task[Scene, Draft]]:
-    """Return the tasks as they are asked in a language."""
-    if language == "en":
-        return TASKS
-    ways = wordings_in(language).ways
-    return {name: dataclasses.replace(task, wordings=ways[name]) for name, task in TASKS.items() if name in ways}
-
-
-def stream(table: pa.Table, *, language: Code = "en", **options: Any) -> Iterator[Item]:
-    """Yield the items of :func:`seldio.tasks.generate` one by one, before any selection; *skipped* is counted up."""
+def stream(table: pa.Table, options: QuestionOptions, **more: Any) -> Iterator[tuple[Item, Lot]]:
+    """Yield all items about the labels in *table*, with what they are chosen by; *skipped* is counted up."""
     names: Callable[[str], Name] = name_of
+    language = cast("Code", options.language or "en")
     if language == "ru":
         from seldio.tasks.russian import russian_name
 
-        datasets = options.get("datasets")
+        datasets = more.get("datasets")
         names = partial(russian_name, class_nouns=datasets.nouns if datasets else ())
-    asked = worded(language)
-    refused = REFUSED | {name: "it is asked in English only" for name in TASKS if name not in asked}
     make, wordings = partial(_item, language), wordings_in(language)
-    return ask_all(table, asked, refused, lambda scene: scene, make, names=names, language=wordings, **options)
+    return ask_all(table, TASKS, REFUSED, lambda scene: scene, make, options, names=names, language=wordings, **more)
 
 
-def _item(language: Code, scene: Scene, task: Task[Scene, Draft], draft: Draft) -> dict[str, Any] | str:
-    """Return the values of a draft's item, or the reason if a class has no name in the language."""
-    if NAMELESS in draft.question or NAMELESS in draft.answer:
-        return Why.NO_NAME
+def _item(language: Code, scene: Scene, task: Task[Scene], draft: Draft) -> dict[str, Any]:
     number = digest(scene.audio_id, task.name, draft.question, draft.answer)
     return {
         "id": f"qa_{number}",
-        "question": draft.question,
-        "answer": draft.answer,
-        "canonical_answer": draft.canonical,
         "answer_meta": trusted(AnswerMeta, {**_UNKNOWN, **draft.meta}) if draft.meta else NO_META,
         "language": language,
-        "events": [scene.proof(event) for event in draft.events],
         "extra": {
             "question_class": task.question_class,
             "answer_format": "structured_text",
@@ -468,8 +419,8 @@ def generate(
 ) -> Generated:
     """Return items about the labels in *table*, and what was skipped.
 
-    The items of a recording depend on its name, its labels and the options alone, so that shards may be made
-    apart and put together; then *per_task* and *balance*, which look at all items, are for :func:`select`.
+    The items of a recording depend on its name, its labels and the options alone, so that shards may be made apart and
+    put together; *per_task* and *balance* look at all items.
 
     Args:
         table: an event table with ``clip`` and ``frame`` (100 ms), in any row order; angles in degrees,
@@ -495,9 +446,23 @@ def generate(
     Raises:
         UsageError: a task that does not exist or is refused, or a window that cannot be.
     """
-    skipped: Counter[tuple[str, str]] = Counter()
-    clips = {"window": window, "hop": hop, "margins": margins, "audio_pattern": audio_pattern, "split": split}
-    items = stream(table, seed=seed, tasks=tasks, language=language, skipped=skipped, **clips)
-    from seldio.tasks.mix import select
+    from seldio.tasks.mix import choice
 
-    return Generated(select(list(items), seed, per_task=per_task, balance=balance, skipped=skipped), skipped)
+    options = QuestionOptions(
+        seed=seed,
+        tasks=tasks,
+        window=window,
+        hop=hop,
+        margins=margins,
+        split=split,
+        per_task=per_task,
+        balance=balance,
+        language=language,
+    )
+    skipped: Counter[tuple[str, str]] = Counter()
+    with uncollected():
+        items = list(stream(table, options, skipped=skipped, audio_pattern=audio_pattern))
+    if not options.selects:
+        return Generated([item for item, _ in items], skipped)
+    chosen, uneven = choice([lot for _, lot in items], options, SO_BENCH)
+    return Generated([item for item, lot in items if lot in chosen], skipped + uneven)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 from seldio.benchmarks import benchmark
@@ -134,7 +134,7 @@ class QuestionOptions:
     """Options of questions about labels."""
 
     seed: int = 0  # another one asks in other words and chooses other items
-    tasks: Sequence[str] | None = None  # only these; all if not given
+    tasks: Collection[str] | None = None  # only these; all if not given
     window: float = 20.0  # seconds of a clip, at most 20
     hop: float | None = None  # seconds from clip to clip; the window if not given
     margins: Margins = DEFAULTS  # what must differ by how much

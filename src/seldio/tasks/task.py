@@ -1,4 +1,4 @@
-"""The record of a task, wordings chosen by a seed, drafts of questions, and reasons to skip.
+"""Wordings chosen by a seed, and reasons to skip.
 
 Questions and answers call classes as people do (:mod:`seldio.tasks.names`); canonical answers have the names of
 the vocabulary, in lower case. There a name with a comma stands in double quotes wherever it is part of a list
@@ -9,21 +9,16 @@ Times are seconds from the start of the clip to 0.1 s; azimuths are positive to 
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import tomllib
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
-from seldio.schema.qa import Item
 from seldio.tasks.names import Name, capitalized
-from seldio.tasks.specs import Margins, TaskSpec
 
 T = TypeVar("T")
-View = TypeVar("View")
-Made = TypeVar("Made")
 
 
 class Why:
@@ -140,11 +135,11 @@ _of_task = cache(hashed)
 class Say:
     """Chooses among wordings, by a seed of its own for each clip and task: the same on every machine."""
 
-    __slots__ = ("_state", "_wordings", "language")
+    __slots__ = ("_state", "_ways", "language")
 
-    def __init__(self, chance: int, task: str, wordings: Sequence[Wording] = (), language: Wordings = ENGLISH) -> None:
+    def __init__(self, chance: int, task: str, language: Wordings) -> None:
         self._state = chance + _of_task(task)
-        self._wordings = wordings
+        self._ways = language.ways.get(task, ())
         self.language = language
 
     def below(self, limit: int) -> int:
@@ -167,7 +162,7 @@ class Say:
             way: the way in which it is asked.
             of: the place of the answer among those that there are.
         """
-        questions, suffixes, answers = self._wordings[way]
+        questions, suffixes, answers = self._ways[way]
         wording = self.pick(questions)
         preamble, suffix = self.pick(self.language.preambles), self.pick(suffixes)
         forms = [
@@ -176,23 +171,3 @@ class Say:
         ]
         question, answer = wording.format_map(forms[0]), answers[of].format_map(forms[-1])
         return f"{preamble}{question} {suffix}".rstrip(), capitalized(answer)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Task(TaskSpec, Generic[View, Made]):
-    """A task with what makes its questions.
-
-    Args:
-        candidates: looks at a clip and yields drafts and, for each candidate that is skipped, the reason.
-        wordings: how it is asked, the usual way first.
-        alike: what of an item counts as the same answer, where answers are to be even; None for the usual, see
-            :func:`seldio.tasks.mix.lot_of`.
-        claims: of each option of an item, the right one first, what it says of a class or a number, None where that is
-            not known; where items are balanced, each claim is right as often as guessing has it, see
-            :mod:`seldio.tasks.mix`.
-    """
-
-    candidates: Callable[[View, Margins, Say], Iterator[Made | str]] | None = None
-    wordings: tuple[Wording, ...] = ()
-    alike: Callable[[Item], Hashable] | None = None
-    claims: Callable[[Item], list[list[Hashable]] | None] | None = None
