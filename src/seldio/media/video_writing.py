@@ -211,7 +211,7 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
     track = (downmix.recording.rate, len(downmix.weights)) if downmix is not None else None
     size, rate = (0, 0), Fraction(PICTURES)
     if video is not None:
-        _check_length(float(video.scan.end), "the video")
+        _check_length(float(video.end), "the video")
         # made to fit into the size of a copy in its proportions, in even numbers; never larger
         scale = min(1.0, SIZE[0] / video.size[0], SIZE[1] / video.size[1])
         width, height = (max(2, round(scale * side / 2) * 2) for side in video.size)
@@ -229,7 +229,7 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
 def _pictures(video: Video, size: tuple[int, int], rate: Fraction) -> Iterator[Picture]:
     """Yield the picture of each moment ``k / rate``, from 0 to the end of the video; black where there is none."""
     black = np.zeros((size[1], size[0], 3), np.uint8)
-    at, moments = 0, range(math.ceil(video.scan.end * rate))
+    at, moments = 0, range(math.ceil(video.end * rate))
     for number, picture in video.frames_at(moments, size=size, hop=1 / rate, missing="skip"):
         yield from repeat(black, number - at)
         yield picture

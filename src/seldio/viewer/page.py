@@ -272,7 +272,7 @@ def media_of(
         if film is not None:
             with _forgiven(film, "video", notes, named[1]):
                 pictures = stack.enter_context(Video(stack.enter_context(film.open())))
-                seconds, video = float(pictures.scan.end), _address(film, folder) if how == "link" else ""
+                seconds, video = float(pictures.end), _address(film, folder) if how == "link" else ""
                 notes.append(f"video of {_name(film)}: {pictures.size[0]} × {pictures.size[1]}")
         if recording is not None and how == "link":  # browsers mix the channels of a recording as they like
             with _forgiven(recording, "sound", notes, named[0]):
