@@ -18,7 +18,7 @@ from seldio.catalogues.look import named_like_labels
 from seldio.catalogues.trees import TYPES
 from seldio.check.facts import label_counts
 from seldio.data.arrow_tables import Events, Items
-from seldio.data.index import Index, Media, holds_predictions
+from seldio.data.index import ClipMedia, Index, holds_predictions
 from seldio.errors import UsageError
 from seldio.files import open_source
 from seldio.files.names import suffix_of
@@ -119,10 +119,10 @@ class Dataset:
             everything.predictions,
         )
 
-    @property
-    def media(self) -> Media:
-        """Recordings and videos by clip."""
-        return Media(self.rows, self.index.entries)
+    @cached_property
+    def media(self) -> Mapping[str, ClipMedia]:
+        """Recordings and videos by clip; none is opened before it is asked for."""
+        return {name: ClipMedia.of(clip, self.index.entries) for name, clip in self.rows.items()}
 
     @property
     def splits(self) -> dict[str, Dataset]:
