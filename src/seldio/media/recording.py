@@ -247,7 +247,7 @@ def read_at(recording: Recording, rate: int, start: int, frames: int) -> Floats:
     """Return a part of a recording at another rate, shape (channels, frames), float32; zeros past its end.
 
     Args:
-        recording: at any rate.
+        recording: at another rate.
         rate: frames per second of the result.
         start: its first frame, counted at *rate*.
         frames: how many.
@@ -257,8 +257,6 @@ def read_at(recording: Recording, rate: int, start: int, frames: int) -> Floats:
         NotAudio: the file cannot be read as audio.
     """
     from_rate = recording.rate
-    if rate == from_rate:
-        return recording.read(start, frames, pad=True)
     common = math.gcd(from_rate, rate)
     unit, unit_out = from_rate // common, rate // common  # as long as each other, so that no time is between frames
     reach = math.ceil(REACH * max(1, from_rate / rate))
