@@ -355,20 +355,20 @@ class Video(AbstractContextManager["Video"]):
         first = following = 0  # the pictures with which the run began, and which it reaches next
         with ExitStack() as stack:
             for number in numbers:
-                key = int(self.keys[number]) if seeks else 0
-                if stream is None or number < following or key > following + SEEK_COST:
-                    first = key if key > SEEK_COST else 0
-                    stream = stream if stream is not None and first else self._begun(stack, threads)
-                    run = self._run(stream, first, wanted)
-                at, picture = next((pair for pair in run if pair[0] >= number), (-1, None))
-                if at != number and first:  # the index of the container led astray: from the beginning, then
-                    seeks, first, stream = False, 0, self._begun(stack, threads)
-                    run = self._run(stream, first, wanted)
+                at, picture = -1, None
+                while picture is None or at != number:
+                    key = int(self.keys[number]) if seeks else 0
+                    if stream is None or number < following or key > following + SEEK_COST:
+                        first = key if key > SEEK_COST else 0
+                        stream = stream if stream is not None and first else self._begun(stack, threads)
+                        run = self._run(stream, first, wanted)
                     at, picture = next((pair for pair in run if pair[0] >= number), (-1, None))
-                if picture is None or at != number:
-                    time = float(self._time(number))
-                    raise NotVideo(f"picture {number:,} of {self.frames:,} (at {time:.3f} s) cannot be decoded")
-                following = at + 1
+                    if at != number:
+                        if not first:
+                            time = float(self._time(number))
+                            raise NotVideo(f"picture {number:,} of {self.frames:,} (at {time:.3f} s) cannot be decoded")
+                        seeks, stream = False, None  # the index of the container led astray: from the beginning, then
+                following = number + 1
                 yield picture
 
     def _begun(self, stack: ExitStack, threads: int) -> VideoStream:
