@@ -56,11 +56,8 @@ class Recording(AbstractContextManager["Recording"]):
     def __repr__(self) -> str:
         return f"Recording({self.path!r})"
 
-    def __getstate__(self) -> Entry:
-        return self._entry
-
-    def __setstate__(self, entry: Entry) -> None:
-        self.__init__(entry)  # type: ignore[misc]
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Recording, (self._entry,)
 
     def __len__(self) -> int:
         """Return the number of frames."""
