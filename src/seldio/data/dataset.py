@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
 from fnmatch import fnmatchcase
 from functools import cached_property
 from inspect import signature
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
 
@@ -41,7 +42,7 @@ Wanted = str | int | Collection[str] | Collection[int] | None
 _REMEDY = "; select(clip=[…]) with the other clips leaves this file unread"
 
 
-class Dataset:
+class Dataset(AbstractContextManager["Dataset"]):
     """A dataset: tables of clips, events and questions, recordings and videos; a context manager.
 
     Everything is a lazy view: when it is opened, files are read only if their names do not tell what they hold. It can
@@ -57,9 +58,6 @@ class Dataset:
         self, index: Index, clips: Mapping[str, Clip] | None = None, questions: tuple[_Condition, ...] = ()
     ) -> None:
         self.index, self._chosen, self._conditions = index, clips, questions
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -12,10 +12,10 @@ import dataclasses
 import io
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
 from itertools import repeat
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ _KEYS = 30
 _SOUND_BITS = 96_000
 
 
-class VideoWriter:
+class VideoWriter(AbstractContextManager["VideoWriter"]):
     """Pictures at an even rate, and sound, into MP4 as H.264 and AAC; a context manager.
 
     Picture k is shown at ``k / rate`` seconds, exactly: 30000/1001 is kept as a fraction. There are no
@@ -83,9 +83,6 @@ class VideoWriter:
                 self._audio.layout = "stereo" if sound[1] == 2 else "mono"
                 self._audio.bit_rate, self._audio.codec_context.thread_count = _SOUND_BITS, 1
                 self._audio.codec_context.flags |= int(av.codec.context.Flags.bitexact)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with _speaking():
