@@ -6,10 +6,9 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, TypedDict, overload
 
 import numpy as np
 
@@ -429,16 +428,15 @@ def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
 # --- what windows go through ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class WindowSources:
+class WindowSources(NamedTuple):
     """The data that windows iterate over, by column: clips, or questions, of which only recordings are known."""
 
     recordings: Sequence[tuple[Entry, ...]]  # that are heard
     clips: Sequence[str] = ()
-    frames: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # label frames, the last one perhaps not full
+    frames: Ints = np.zeros(0, np.int64)  # label frames, the last one perhaps not full
     videos: Sequence[Entry | None] = ()
     #: frames and rate of the recordings that are heard, shape (clips, 2); 0 without
-    lengths: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    lengths: Ints = np.zeros((0, 2), np.int64)
 
 
 def clip_sources(

@@ -45,9 +45,6 @@ from seldio.schema.qa import Item
 from seldio.text import Displayed, clipped, plural, printable
 from seldio.vocabularies import vocabulary
 
-__all__ = ["Page", "view"]
-
-
 #: A page with more bytes is linked in a notebook, which would keep all of them in its file.
 _SHOWN_BYTES = 8 << 20
 
