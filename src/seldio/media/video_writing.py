@@ -151,11 +151,6 @@ class Downmix:
     weights: Weights  # what of each channel goes to each ear, shape (1 or 2, channels), the gain included
     description: str  # what was done, for people
 
-    @property
-    def seconds(self) -> float:
-        """How long it is."""
-        return self.recording.probe.seconds
-
     def blocks(self) -> Iterator[Floats]:
         """Yield the sound, shape (ears, frames), in [-1, 1], a second at a time."""
         for block in self.recording.blocks(self.recording.rate):

@@ -285,7 +285,7 @@ def media_of(
                     doubt.append(f"{_name(recording)} {text}: mixed as {SHORT[heard]}")
                     array = heard
                 sound = copies.sound(stack.enter_context(Recording(recording)), array)
-                seconds = max(seconds, sound.seconds)
+                seconds = max(seconds, sound.recording.probe.seconds)
                 notes += doubt
                 notes.append(f"sound of {_name(recording)}: {sound.description}")
         if sound is not None or (pictures is not None and how == "embed"):
