@@ -259,15 +259,13 @@ class Windows(Sequence[Element]):
         for place, entry in enumerate(recordings, 1):
             with _naming(entry, NotAudio, "audio"):
                 recording = self._recording(entry)
-                total, file_rate = len(recording), recording.rate
-                if counted is not None and counted.tolist() != [total, file_rate]:
+                file_rate = recording.rate
+                if counted is not None and counted.tolist() != [len(recording), file_rate]:
                     changed = "has changed since the windows were counted: make them again"
                     raise DataError(f"{printable(entry.path)} {changed}")
                 rate = self.rate or file_rate
-                if rate != file_rate:
-                    total = frames_at(recording, rate)
                 first = round(start * rate)
-                available = max(0, total - first)
+                available = max(0, frames_at(recording, rate) - first)
                 if length is not None:
                     available = min(available, round(length * rate))
                 wanted = available if self.size is None else round(self.size * self.hop * rate)
