@@ -43,7 +43,6 @@ def dataset(root: Path) -> seldio.data.Dataset:
 def test_it_says_what_it_is(dataset: Any) -> None:
     assert "Dataset('starss23', starss23, 3 clips, foa)" == repr(dataset)
     assert "Events(3 clips)" == repr(dataset.events)
-    assert "Media(3 clips)" == repr(dataset.media)
 
 
 def test_events_are_those_that_read_gives(dataset: Any, root: Path) -> None:

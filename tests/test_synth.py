@@ -116,9 +116,7 @@ def test_the_video_shows_each_label_frame_where_its_label_says(tmp_path: Path) -
         assert clock.NTSC == video.rate
         assert (640, 320) == video.size
         assert 90 == video.frames, "3 s at 29.97 are 89.9"
-        assert [k / clock.NTSC for k in range(90)] == [
-            Fraction(t) * video.scan.time_base for t in video.scan.times.tolist()
-        ]
+        assert [k / clock.NTSC for k in range(90)] == [Fraction(t) * video.time_base for t in video.times.tolist()]
         wanted = table["frame"].to_pylist()
         seen = [blob(picture, 1) for _, picture in video.frames_at(wanted)]
         times = np.array([float(number / clock.NTSC) for number in video.numbers(wanted).tolist()])

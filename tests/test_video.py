@@ -170,7 +170,7 @@ def test_the_rate_of_a_video_with_variable_rate_is_its_mean(tmp_path: Path) -> N
     path = tmp_path / "a.mp4"
     path.write_bytes(make(30, rate=Fraction(30), stamps=[n * (1 if n < 15 else 3) for n in range(30)], **QUICK))
     with Video(path) as video:
-        mean = 30 / (float(video.scan.end) - float(video.start))
+        mean = 30 / (float(video.end) - float(video.start))
         assert float(video.mean_rate) == pytest.approx(mean) != float(video.rate)
     assert f"at {mean:.6g} fps on average (variable)" in str(seldio.info(path))
 
@@ -375,7 +375,7 @@ def test_a_video_that_was_cut_without_encoding_is_whole(tmp_path: Path) -> None:
 
     assert in_full(tmp_path) == []
     with Video(io.BytesIO(data)) as video, Video(io.BytesIO(whole)) as original:
-        assert video.frames == video.scan.promised == 105, "of 240, 134.9 come before"
+        assert video.frames == video.promised == 105, "of 240, 134.9 come before"
         for frame, picture in video.frames_at([0, 7, 30]):
             moment = clock.centre(frame, Fraction(1, 10)) + Fraction(9, 2)
             expected = min(range(240), key=lambda at: abs(at / NTSC - moment))

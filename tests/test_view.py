@@ -292,7 +292,7 @@ def test_the_copy_of_a_video_keeps_its_clock(tree: Path) -> None:
     found = copied(view(tree).html, "video")
     with Video(io.BytesIO(found)) as video:
         assert ((192, 96), Fraction(10)) == (video.size, video.rate)
-        assert float(video.scan.end) == pytest.approx(30 * 1001 / 30000, abs=1 / 10)
+        assert float(video.end) == pytest.approx(30 * 1001 / 30000, abs=1 / 10)
     assert heard(found).shape[0] == 2
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
 from fnmatch import fnmatchcase
 from functools import cached_property
 from inspect import signature
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
 
@@ -18,7 +19,7 @@ from seldio.catalogues.look import named_like_labels
 from seldio.catalogues.trees import TYPES
 from seldio.check.facts import label_counts
 from seldio.data.arrow_tables import Events, Items
-from seldio.data.index import Index, Media, holds_predictions
+from seldio.data.index import ClipMedia, Index, holds_predictions
 from seldio.errors import UsageError
 from seldio.files import open_source
 from seldio.files.names import suffix_of
@@ -41,7 +42,7 @@ Wanted = str | int | Collection[str] | Collection[int] | None
 _REMEDY = "; select(clip=[…]) with the other clips leaves this file unread"
 
 
-class Dataset:
+class Dataset(AbstractContextManager["Dataset"]):
     """A dataset: tables of clips, events and questions, recordings and videos; a context manager.
 
     Everything is a lazy view: when it is opened, files are read only if their names do not tell what they hold. It can
@@ -57,9 +58,6 @@ class Dataset:
         self, index: Index, clips: Mapping[str, Clip] | None = None, questions: tuple[_Condition, ...] = ()
     ) -> None:
         self.index, self._chosen, self._conditions = index, clips, questions
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -119,10 +117,10 @@ class Dataset:
             everything.predictions,
         )
 
-    @property
-    def media(self) -> Media:
-        """Recordings and videos by clip."""
-        return Media(self.rows, self.index.entries)
+    @cached_property
+    def media(self) -> Mapping[str, ClipMedia]:
+        """Recordings and videos by clip; none is opened before it is asked for."""
+        return {name: ClipMedia.of(clip, self.index.entries) for name, clip in self.rows.items()}
 
     @property
     def splits(self) -> dict[str, Dataset]:

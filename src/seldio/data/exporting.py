@@ -57,8 +57,8 @@ from seldio.files.writing import remove
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.formats.parquet import write_parquet
-from seldio.media.audio import NotAudio, probe_entry
 from seldio.parallel import cut, parallel_map
+from seldio.rules.collection import probed
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS, Clip
 from seldio.schema.events import Origin, origin_of, with_origin
@@ -404,7 +404,8 @@ def clip_shards(plan: ExportPlan, shard_bytes: int) -> Iterator[FilePart]:
     features: dict[str, Feature] = {"video": {"_type": "Video"}}
     for column in (column for column in plan.media if column != "video"):
         # all channels of a recording are in its bytes, whatever a decoder makes of them
-        rates = {_rate(row.media[column]) for row in plan.rows if column in row.media}
+        probes = [probed(row.media[column])[0] for row in plan.rows if column in row.media]
+        rates = {probe and probe.rate for probe in probes}
         rate = rates.pop() if len(rates) == 1 else None
         features[column] = ({"sampling_rate": rate} if rate else {}) | {"_type": "Audio"}
     if "events" in plan.schema.names:
@@ -415,13 +416,6 @@ def clip_shards(plan: ExportPlan, shard_bytes: int) -> Iterator[FilePart]:
     for name, split, rows in _shards(plan, "parquet", shard_bytes):
         write = partial(write_clips, rows, pa.table(plan.columns(rows)), schema)
         yield FilePart(name, sum(row.size for row in rows), write, split, len(rows))
-
-
-def _rate(entry: Entry) -> int | None:
-    try:
-        return probe_entry(entry).rate
-    except NotAudio:
-        return None
 
 
 def label_shards(plan: ExportPlan) -> Iterator[FilePart]:

@@ -139,25 +139,6 @@ def named_file(path: Path) -> Entry:
     return plain_file(shown)
 
 
-class Media(Mapping[str, ClipMedia]):
-    """The recordings and videos of a dataset by clip; nothing is opened before it is asked for."""
-
-    def __init__(self, clips: Mapping[str, Clip], entries: Mapping[str, Entry]) -> None:
-        self._clips, self._entries = clips, entries
-
-    def __repr__(self) -> str:
-        return f"Media({plural(len(self), 'clip')})"
-
-    def __len__(self) -> int:
-        return len(self._clips)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._clips)
-
-    def __getitem__(self, clip: str) -> ClipMedia:
-        return ClipMedia.of(self._clips[clip], self._entries)
-
-
 class Index:
     """The clips, label files and questions of a source; *force* gives labels in which there are errors too."""
 

@@ -16,7 +16,7 @@ from functools import partial
 from importlib import import_module
 from itertools import chain, islice
 from multiprocessing import context, sharedctypes
-from typing import Any, Literal, NoReturn, Self, get_args
+from typing import Any, Literal, NoReturn, Self, SupportsIndex, get_args
 
 import numpy as np
 
@@ -362,13 +362,10 @@ class SharedEpoch:
         except OSError:  # nowhere to put it; then workers keep their first epoch
             self._cells = [0, epoch]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         if context.get_spawning_popen() is not None:
-            return vars(self)
-        return {"_epoch": self._cells[1]}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state if "_cells" in state else vars(SharedEpoch(state["_epoch"])))
+            return super().__reduce_ex__(protocol)
+        return SharedEpoch, (self._cells[1],)
 
     def choose(self, epoch: int) -> None:
         """Choose the epoch here and in the workers."""

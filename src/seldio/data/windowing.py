@@ -6,10 +6,9 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, TypedDict, overload
 
 import numpy as np
 
@@ -260,15 +259,13 @@ class Windows(Sequence[Element]):
         for place, entry in enumerate(recordings, 1):
             with _naming(entry, NotAudio, "audio"):
                 recording = self._recording(entry)
-                total, file_rate = len(recording), recording.rate
-                if counted is not None and counted.tolist() != [total, file_rate]:
+                file_rate = recording.rate
+                if counted is not None and counted.tolist() != [len(recording), file_rate]:
                     changed = "has changed since the windows were counted: make them again"
                     raise DataError(f"{printable(entry.path)} {changed}")
                 rate = self.rate or file_rate
-                if rate != file_rate:
-                    total = frames_at(recording, rate)
                 first = round(start * rate)
-                available = max(0, total - first)
+                available = max(0, frames_at(recording, rate) - first)
                 if length is not None:
                     available = min(available, round(length * rate))
                 wanted = available if self.size is None else round(self.size * self.hop * rate)
@@ -429,16 +426,15 @@ def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
 # --- what windows go through ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class WindowSources:
+class WindowSources(NamedTuple):
     """The data that windows iterate over, by column: clips, or questions, of which only recordings are known."""
 
     recordings: Sequence[tuple[Entry, ...]]  # that are heard
     clips: Sequence[str] = ()
-    frames: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # label frames, the last one perhaps not full
+    frames: Ints = np.zeros(0, np.int64)  # label frames, the last one perhaps not full
     videos: Sequence[Entry | None] = ()
     #: frames and rate of the recordings that are heard, shape (clips, 2); 0 without
-    lengths: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    lengths: Ints = np.zeros((0, 2), np.int64)
 
 
 def clip_sources(
@@ -547,7 +543,7 @@ def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> in
     hop = dataset.events.hop
     if film is not None:
         with _video(film) as video:
-            return -int(-(video.start + video.duration) / hop // 1)
+            return -int(-(video.end) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(
         (file.frames for file in origin_of(table).files if file.clip == name), None

@@ -24,7 +24,7 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 from seldio import __version__
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Limits, in_the_way, name_fault
-from seldio.files.entries import CHUNK, plain_file
+from seldio.files.entries import plain_file
 from seldio.files.writing import check_tree, move, remove_tree
 from seldio.text import Displayed, clipped, listed, plural, printable
 
@@ -124,8 +124,7 @@ def holds(entry: Entry, file: RepoFile) -> bool:
         return False
     hasher = hashlib.sha256() if file.lfs else hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
     with entry.open() as stream:
-        while piece := stream.read(16 * CHUNK):
-            hasher.update(piece)
+        hashlib.file_digest(stream, lambda: hasher)  # type: ignore[arg-type]  # which can be read into an array
     return hasher.hexdigest() == (file.lfs.sha256 if file.lfs else file.blob_id)
 
 

@@ -130,11 +130,11 @@ def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
                 "rate": float(video.mean_rate if variable else video.rate),
                 "pictures": video.frames,
                 "start": float(video.start),
-                "end": float(video.scan.end),
+                "end": float(video.end),
             }
             facts |= {"rotation": video.rotation} if video.rotation else {}
             facts |= {"variable": True} if variable else {}
-            return facts | ({"fault": video.scan.fault} if video.scan.fault else {})
+            return facts | ({"fault": video.fault} if video.fault else {})
 
     def rounded(level: float) -> float | None:
         return round(level, 2) if math.isfinite(level) else None  # for silence

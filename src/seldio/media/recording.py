@@ -13,7 +13,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from fractions import Fraction
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -56,11 +55,8 @@ class Recording(AbstractContextManager["Recording"]):
     def __repr__(self) -> str:
         return f"Recording({self.path!r})"
 
-    def __getstate__(self) -> Entry:
-        return self._entry
-
-    def __setstate__(self, entry: Entry) -> None:
-        self.__init__(entry)  # type: ignore[misc]
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Recording, (self._entry,)
 
     def __len__(self) -> int:
         """Return the number of frames."""
@@ -240,14 +236,14 @@ def resampler() -> Callable[..., Floats]:
 
 def frames_at(recording: Recording, rate: int) -> int:
     """Return how many frames a recording has at another rate: as long as it lasts, rounded to the nearest one."""
-    return math.floor(Fraction(len(recording) * rate, recording.rate) + Fraction(1, 2))
+    return (2 * len(recording) * rate + recording.rate) // (2 * recording.rate)
 
 
 def read_at(recording: Recording, rate: int, start: int, frames: int) -> Floats:
     """Return a part of a recording at another rate, shape (channels, frames), float32; zeros past its end.
 
     Args:
-        recording: at any rate.
+        recording: at another rate.
         rate: frames per second of the result.
         start: its first frame, counted at *rate*.
         frames: how many.
@@ -261,7 +257,7 @@ def read_at(recording: Recording, rate: int, start: int, frames: int) -> Floats:
     unit, unit_out = from_rate // common, rate // common  # as long as each other, so that no time is between frames
     reach = math.ceil(REACH * max(1, from_rate / rate))
     first = max(0, (start // unit_out) * unit - math.ceil(reach / unit) * unit)
-    stop = min(len(recording), math.ceil(Fraction((start + frames) * from_rate, rate)) + reach)
+    stop = min(len(recording), -(-(start + frames) * from_rate // rate) + reach)
     out = np.zeros((recording.channels, frames), np.float32)
     if stop > first:
         made = resampler()(recording.read(first, stop - first).T, from_rate, rate, QUALITY).T

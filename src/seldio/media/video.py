@@ -10,7 +10,6 @@ shown, and where decoding can begin.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -44,6 +43,13 @@ Missing = Literal["error", "hold", "skip"]
 
 #: Pixels of a picture; 8K panoramas (7680 × 3840) are below.
 MOST_PIXELS = 8192 * 4320
+#: A seek costs about as much as decoding so many pictures: threads start anew, and the pictures that they had
+#: begun are thrown away.
+SEEK_COST = 12
+#: Pictures of a video: 18 hours of 30 a second.
+MOST_FRAMES = 2_000_000
+#: Time stamps beyond this are damage, and sums of two would not fit.
+_MOST_TICKS = 2**53
 #: Bytes that FFmpeg fetches at once.
 _BUFFER = 2**18
 #: What FFmpeg may read: MP4, MOV, Matroska and WebM, and no other file.
@@ -128,13 +134,18 @@ class Video(AbstractContextManager["Video"]):
     Several threads may ask for pictures at once: each call has a decoder of its own.
 
     Attributes:
-        scan: what its packets tell.
         codec: of the pictures, by FFmpeg's name.
         container: by FFmpeg's name.
         rate: frames per second, as the container says; 30000/1001 for what is called 29.97.
         frames: how many pictures there are.
+        promised: pictures that the header counts, those that an edit list hides left out; 0 where it does not.
+        times: when each is shown, ascending, in units of *time_base*; from 0 on, or later with a start offset.
+        time_base: seconds.
+        keys: for each picture the one from which decoding has to begin.
         start: seconds at which the first picture is shown.
+        end: seconds at which the last picture ends.
         duration: seconds from the start of the first picture to the end of the last one.
+        fault: why reading stopped before the end, if it did.
 
     Args:
         source: a path, a file of an opened source, or a seekable stream of bytes, which stays open; one that is no
@@ -158,15 +169,60 @@ class Video(AbstractContextManager["Video"]):
             self._open, self._threads = partial(opened, reopening(file)), threads
         try:
             with self._open() as stream:
-                self.scan = scan(stream)
+                self._scan(stream)
                 self._stored = stream.codec_context.width, stream.codec_context.height
                 self.codec, self.container = stream.codec_context.name, stream.container.format.name
         except NotVideo as error:
             if isinstance(source, Entry):
                 raise NotVideo(f"{printable(source.path)} cannot be read as video: {error.text}") from error
             raise
-        self.rate, self.frames = self.scan.rate, len(self.scan)
-        self.start, self.duration = self.scan.start, self.scan.end - self.scan.start
+
+    def _scan(self, stream: VideoStream) -> None:
+        """Go through all packets, and decode none."""
+        container, base = cast("InputContainer", stream.container), stream.time_base
+        rates = (stream.guessed_rate, stream.average_rate, stream.base_rate)
+        rate = next((Fraction(rate) for rate in rates if rate is not None and 0 < rate <= 1000), None)
+        if rate is None or base is None:
+            raise NotVideo("it has no frame rate")
+        packets: list[tuple[int | None, bool, int]] = []
+        self.fault, self.promised = "", 0
+        try:
+            for packet in container.demux(stream):
+                if packet.size and not packet.is_discard:  # an edit list hides what is discarded
+                    packets.append((packet.pts, packet.is_keyframe, packet.duration or 0))
+                if len(packets) > MOST_FRAMES:
+                    raise NotVideo(f"it has over {MOST_FRAMES:,} pictures")
+        except FAILURES as error:
+            self.fault = reason(error)
+        if not packets:
+            raise NotVideo(f"it has no pictures{': ' if self.fault else ''}{self.fault}")
+        stamps, keyed, durations = zip(*packets, strict=True)
+        if "mp4" in container.format.name:
+            with speaking():
+                self.promised = sum(not entry.is_discard for entry in stream.index_entries)
+        if None in stamps or len(set(stamps)) < len(stamps):
+            raise NotVideo("not every picture has a time stamp of its own ('ffmpeg -i FILE a.mp4' gives them new ones)")
+        decoded = np.array(stamps, np.int64)
+        if np.abs(decoded).max() > _MOST_TICKS:
+            raise NotVideo("its time stamps are implausible")
+        order = np.argsort(decoded)
+        last = durations[int(order[-1])] * Fraction(base) or 1 / rate
+        # for each picture, as shown, the latest key picture that is neither decoded nor shown after it
+        keys = np.maximum.accumulate(np.where(np.array(keyed)[order], np.arange(len(order)), 0)).astype(np.int64)
+        keys[order[keys] > order] = 0  # it is decoded later, though shown earlier
+        self.times, self.time_base, self.keys = decoded[order], Fraction(base), keys
+        self.rate, self.frames = rate, len(order)
+        self.start, self.end = self._time(0), self._time(-1) + last
+        self.duration = self.end - self.start
+
+    def _time(self, number: int) -> Fraction:
+        """Return seconds at which a picture is shown."""
+        return int(self.times[number]) * self.time_base
+
+    @cached_property
+    def _number_of(self) -> dict[int | None, int]:
+        """The number of each picture by its time stamp."""
+        return {stamp: number for number, stamp in enumerate(self.times.tolist())}
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -206,13 +262,13 @@ class Video(AbstractContextManager["Video"]):
         if chosen.by == "number":
             counted = [chosen.number(frame, self.rate, hop) for frame in frames]
             return np.array([number if 0 <= number < self.frames else -1 for number in counted], np.int64)
-        shown, times = chosen.by == "shown", self.scan.times
+        shown, times = chosen.by == "shown", self.times
         moments = [clock.centre(frame, hop) if shown else chosen.moment(frame, hop) for frame in frames]
         # of two pictures at a and b, a is nearer (or as near) up to a + b = 2 * moment
         marks = 2 * times if shown else times[:-1] + times[1:]
-        doubles = [min(-int(-2 * moment / self.scan.time_base // 1), 2**62) - 1 for moment in moments]
+        doubles = [min(-int(-2 * moment / self.time_base // 1), 2**62) - 1 for moment in moments]
         places = np.searchsorted(marks, np.array(doubles, np.int64), side="right") - int(shown)
-        low, high = self.start - 1 / (2 * self.rate), self.scan.end
+        low, high = self.start - 1 / (2 * self.rate), self.end
         inside = np.array([low <= moment < high for moment in moments], bool)
         return np.where(inside, np.maximum(places, 0), -1)
 
@@ -254,7 +310,7 @@ class Video(AbstractContextManager["Video"]):
             raise DataError(
                 f"{plural(len(absent), 'label frame')} without a picture, first {absent[0]:,} "
                 f"({float(clock.seconds(absent[0], hop)):g} s): the video is shown from {float(self.start):.3f} "
-                f"to {float(self.scan.end):.3f} s; missing='hold' takes the nearest picture, missing='skip' none"
+                f"to {float(self.end):.3f} s; missing='hold' takes the nearest picture, missing='skip' none"
             )
         if missing == "hold":
             last = self.frames - 1
@@ -299,20 +355,20 @@ class Video(AbstractContextManager["Video"]):
         first = following = 0  # the pictures with which the run began, and which it reaches next
         with ExitStack() as stack:
             for number in numbers:
-                key = int(self.scan.keys[number]) if seeks else 0
-                if stream is None or number < following or key > following + SEEK_COST:
-                    first = key if key > SEEK_COST else 0
-                    stream = stream if stream is not None and first else self._begun(stack, threads)
-                    run = self._run(stream, first, wanted)
-                at, picture = next((pair for pair in run if pair[0] >= number), (-1, None))
-                if at != number and first:  # the index of the container led astray: from the beginning, then
-                    seeks, first, stream = False, 0, self._begun(stack, threads)
-                    run = self._run(stream, first, wanted)
+                at, picture = -1, None
+                while picture is None or at != number:
+                    key = int(self.keys[number]) if seeks else 0
+                    if stream is None or number < following or key > following + SEEK_COST:
+                        first = key if key > SEEK_COST else 0
+                        stream = stream if stream is not None and first else self._begun(stack, threads)
+                        run = self._run(stream, first, wanted)
                     at, picture = next((pair for pair in run if pair[0] >= number), (-1, None))
-                if picture is None or at != number:
-                    time = float(self.scan.time(number))
-                    raise NotVideo(f"picture {number:,} of {self.frames:,} (at {time:.3f} s) cannot be decoded")
-                following = at + 1
+                    if at != number:
+                        if not first:
+                            time = float(self._time(number))
+                            raise NotVideo(f"picture {number:,} of {self.frames:,} (at {time:.3f} s) cannot be decoded")
+                        seeks, stream = False, None  # the index of the container led astray: from the beginning, then
+                following = number + 1
                 yield picture
 
     def _begun(self, stack: ExitStack, threads: int) -> VideoStream:
@@ -327,11 +383,11 @@ class Video(AbstractContextManager["Video"]):
 
         In H.264, pictures that are not *wanted* and that no other picture is made from are not decoded at all.
         """
-        numbers, context = self.scan.number_of, stream.codec_context
+        numbers, context = self._number_of, stream.codec_context
         container = cast("InputContainer", stream.container)
         with speaking():
             if key:
-                container.seek(int(self.scan.times[key]), stream=stream)
+                container.seek(int(self.times[key]), stream=stream)
             for packet in container.demux(stream):
                 number = numbers.get(packet.pts)
                 if key and packet.size:
@@ -349,94 +405,3 @@ class Video(AbstractContextManager["Video"]):
                 for picture in pictures:
                     if picture.pts in numbers:
                         yield numbers[picture.pts], picture
-
-
-# --- what packets tell -----------------------------------------------------------------------------------
-
-#: A seek costs about as much as decoding so many pictures: threads start anew, and the pictures that they had
-#: begun are thrown away.
-SEEK_COST = 12
-#: Pictures of a video: 18 hours of 30 a second.
-MOST_FRAMES = 2_000_000
-#: Time stamps beyond this are damage, and sums of two would not fit.
-_MOST_TICKS = 2**53
-
-
-@dataclasses.dataclass(frozen=True)
-class Scan:
-    """The pictures of a video in the order in which they are shown."""
-
-    times: Ints  # when each is shown, ascending, in units of *time_base*; from 0 on, or later with a start offset
-    time_base: Fraction  # seconds
-    rate: Fraction  # frames per second, as the container has it
-    last: Fraction  # how long the last picture is shown, in seconds
-    keys: Ints  # for each picture the one from which decoding has to begin
-    fault: str = ""  # why reading stopped before the end, if it did
-    promised: int = 0  # pictures that the header counts, 0 where it does not; those that an edit list hides left out
-
-    def __len__(self) -> int:
-        return len(self.times)
-
-    def time(self, number: int) -> Fraction:
-        """Return seconds at which a picture is shown."""
-        return int(self.times[number]) * self.time_base
-
-    @property
-    def start(self) -> Fraction:
-        """Seconds at which the first picture is shown."""
-        return self.time(0)
-
-    @property
-    def end(self) -> Fraction:
-        """Seconds at which the last picture ends."""
-        return self.time(-1) + self.last
-
-    @cached_property
-    def number_of(self) -> dict[int | None, int]:
-        """The number of each picture by its time stamp."""
-        return {stamp: number for number, stamp in enumerate(self.times.tolist())}
-
-    @property
-    def ahead(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Seconds by which each picture is shown later than rate and number say."""
-        numbers = np.arange(len(self)) / float(self.rate)
-        return np.asarray(self.times * float(self.time_base) - numbers, np.float64)
-
-
-def scan(stream: VideoStream) -> Scan:
-    """Go through all packets of *stream*, and decode none."""
-    container, base = cast("InputContainer", stream.container), stream.time_base
-    rates = (stream.guessed_rate, stream.average_rate, stream.base_rate)
-    rate = next((Fraction(rate) for rate in rates if rate is not None and 0 < rate <= 1000), None)
-    if rate is None or base is None:
-        raise NotVideo("it has no frame rate")
-    stamps: list[int | None] = []
-    keyed: list[bool] = []
-    durations: list[int] = []
-    fault = ""
-    try:
-        for packet in container.demux(stream):
-            if packet.size and not packet.is_discard:  # an edit list hides what is discarded
-                stamps.append(packet.pts)
-                keyed.append(packet.is_keyframe)
-                durations.append(packet.duration or 0)
-            if len(stamps) > MOST_FRAMES:
-                raise NotVideo(f"it has over {MOST_FRAMES:,} pictures")
-    except FAILURES as error:
-        fault = reason(error)
-    if not stamps:
-        raise NotVideo(f"it has no pictures{': ' if fault else ''}{fault}")
-    with speaking():
-        # of an MP4 file, those to be shown
-        promised = sum(not entry.is_discard for entry in stream.index_entries) if "mp4" in container.format.name else 0
-    if None in stamps or len(set(stamps)) < len(stamps):
-        raise NotVideo("not every picture has a time stamp of its own ('ffmpeg -i FILE a.mp4' gives them new ones)")
-    decoded = np.array(stamps, np.int64)
-    if np.abs(decoded).max() > _MOST_TICKS:
-        raise NotVideo("its time stamps are implausible")
-    order = np.argsort(decoded)
-    last = durations[int(order[-1])] * Fraction(base) or 1 / rate
-    # for each picture, as shown, the latest key picture that is neither decoded nor shown after it
-    keys = np.maximum.accumulate(np.where(np.array(keyed)[order], np.arange(len(order)), 0)).astype(np.int64)
-    keys[order[keys] > order] = 0  # it is decoded later, though shown earlier
-    return Scan(decoded[order], Fraction(base), rate, last, keys, fault, promised)

@@ -12,10 +12,10 @@ import dataclasses
 import io
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
 from itertools import repeat
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ _KEYS = 30
 _SOUND_BITS = 96_000
 
 
-class VideoWriter:
+class VideoWriter(AbstractContextManager["VideoWriter"]):
     """Pictures at an even rate, and sound, into MP4 as H.264 and AAC; a context manager.
 
     Picture k is shown at ``k / rate`` seconds, exactly: 30000/1001 is kept as a fraction. There are no
@@ -83,9 +83,6 @@ class VideoWriter:
                 self._audio.layout = "stereo" if sound[1] == 2 else "mono"
                 self._audio.bit_rate, self._audio.codec_context.thread_count = _SOUND_BITS, 1
                 self._audio.codec_context.flags |= int(av.codec.context.Flags.bitexact)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with _speaking():
@@ -154,11 +151,6 @@ class Downmix:
     weights: Weights  # what of each channel goes to each ear, shape (1 or 2, channels), the gain included
     description: str  # what was done, for people
 
-    @property
-    def seconds(self) -> float:
-        """How long it is."""
-        return self.recording.probe.seconds
-
     def blocks(self) -> Iterator[Floats]:
         """Yield the sound, shape (ears, frames), in [-1, 1], a second at a time."""
         for block in self.recording.blocks(self.recording.rate):
@@ -211,7 +203,7 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
     track = (downmix.recording.rate, len(downmix.weights)) if downmix is not None else None
     size, rate = (0, 0), Fraction(PICTURES)
     if video is not None:
-        _check_length(float(video.scan.end), "the video")
+        _check_length(float(video.end), "the video")
         # made to fit into the size of a copy in its proportions, in even numbers; never larger
         scale = min(1.0, SIZE[0] / video.size[0], SIZE[1] / video.size[1])
         width, height = (max(2, round(scale * side / 2) * 2) for side in video.size)
@@ -229,7 +221,7 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
 def _pictures(video: Video, size: tuple[int, int], rate: Fraction) -> Iterator[Picture]:
     """Yield the picture of each moment ``k / rate``, from 0 to the end of the video; black where there is none."""
     black = np.zeros((size[1], size[0], 3), np.uint8)
-    at, moments = 0, range(math.ceil(video.scan.end * rate))
+    at, moments = 0, range(math.ceil(video.end * rate))
     for number, picture in video.frames_at(moments, size=size, hop=1 / rate, missing="skip"):
         yield from repeat(black, number - at)
         yield picture

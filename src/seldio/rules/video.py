@@ -93,11 +93,12 @@ def _facts(entry: Entry) -> PacketsRead:
 
     try:
         with entry.open() as stream, Video(stream) as video:
-            scan, ahead = video.scan, video.scan.ahead
+            # seconds by which each is shown later than rate and number say
+            ahead = video.times * float(video.time_base) - np.arange(video.frames) / float(video.rate)
             far = np.abs(ahead)
             worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
-            times = float(scan.start), float(scan.end), float(ahead[worst]), worst
-            facts = VideoFacts(video.size, scan.rate, len(scan), scan.promised, *times, scan.fault)
+            times = float(video.start), float(video.end), float(ahead[worst]), worst
+            facts = VideoFacts(video.size, video.rate, video.frames, video.promised, *times, video.fault)
             return facts, "", False
     except SeldioError as error:
         return None, error.text, isinstance(error, SoundOnly)

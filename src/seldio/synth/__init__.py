@@ -18,8 +18,6 @@ from seldio import clock, geometry
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 from seldio.vocabularies import vocabulary
 
-__all__ = ["CLIPS", "Track", "labels", "scene"]
-
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 #: Clips of a small set: name and split folder, as in STARSS23.

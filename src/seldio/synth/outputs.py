@@ -14,8 +14,6 @@ from seldio.formats import get
 from seldio.schema.events import COLUMNS, origin_of, with_origin
 from seldio.schema.spans import spans
 
-__all__ = ["imagine", "write_outputs"]
-
 #: Shares of the events that are missed and that get the class of another.
 _MISSED, _CONFUSED = 0.15, 0.1
 #: Standard deviations in degrees: of an event as a whole, and of its single frames.

@@ -45,9 +45,6 @@ from seldio.schema.qa import Item
 from seldio.text import Displayed, clipped, plural, printable
 from seldio.vocabularies import vocabulary
 
-__all__ = ["Page", "view"]
-
-
 #: A page with more bytes is linked in a notebook, which would keep all of them in its file.
 _SHOWN_BYTES = 8 << 20
 
@@ -272,7 +269,7 @@ def media_of(
         if film is not None:
             with _forgiven(film, "video", notes, named[1]):
                 pictures = stack.enter_context(Video(stack.enter_context(film.open())))
-                seconds, video = float(pictures.scan.end), _address(film, folder) if how == "link" else ""
+                seconds, video = float(pictures.end), _address(film, folder) if how == "link" else ""
                 notes.append(f"video of {_name(film)}: {pictures.size[0]} × {pictures.size[1]}")
         if recording is not None and how == "link":  # browsers mix the channels of a recording as they like
             with _forgiven(recording, "sound", notes, named[0]):
@@ -288,7 +285,7 @@ def media_of(
                     doubt.append(f"{_name(recording)} {text}: mixed as {SHORT[heard]}")
                     array = heard
                 sound = copies.sound(stack.enter_context(Recording(recording)), array)
-                seconds = max(seconds, sound.seconds)
+                seconds = max(seconds, sound.recording.probe.seconds)
                 notes += doubt
                 notes.append(f"sound of {_name(recording)}: {sound.description}")
         if sound is not None or (pictures is not None and how == "embed"):
