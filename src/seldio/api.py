@@ -590,7 +590,7 @@ def score(
     }
     reference, split = _of_split(reference, split)
     drawn = Intervals.of(intervals)
-    if not drawn.bootstrap and drawn.resampling != Intervals().resampling:
+    if not drawn.bootstrap and (drawn.over, drawn.seed) != (Intervals.over, Intervals.seed):
         raise UsageError("--intervals: over and seed are of resamples, and bootstrap is what draws them: add it")
     offered = {
         "average": average,
@@ -771,7 +771,6 @@ def compare(
     drawn = Intervals.of(intervals)
     if drawn.jackknife:
         raise UsageError("--intervals jackknife is of seldio score; comparisons resample: bootstrap, over and seed")
-    draw = drawn.resampling
     reference, split = _of_split(reference, split)
     offered = {
         "average": average,
@@ -793,17 +792,17 @@ def compare(
         from seldio.scores.comparison.answers import compare_answers
 
         options = _record(AnswerOptions, offered)
-        return compare_answers(paths, reference, options, draw, judgements=_paths(judgements), **common)
+        return compare_answers(paths, reference, options, drawn, judgements=_paths(judgements), **common)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(paths[0], reference)
     if maps := profile_for_maps(paths[0], reference, profile, **formats):
         from seldio.scores.imaging.score_maps import ImagingOptions, compare_maps
 
-        return compare_maps(paths, reference, _record(ImagingOptions, offered, profile=maps), draw, **common)
+        return compare_maps(paths, reference, _record(ImagingOptions, offered, profile=maps), drawn, **common)
     from seldio.scores.seld.score_labels import SeldOptions, compare_labels
 
-    return compare_labels(paths, reference, _record(SeldOptions, offered), draw, **common)
+    return compare_labels(paths, reference, _record(SeldOptions, offered), drawn, **common)
 
 
 def _judge(judge: str | Judging | None, url: str | None, settings: Mapping[str, Any], dry_run: bool) -> Judging | None:

@@ -22,7 +22,7 @@ from seldio.scores.comparison.pairs import (
 )
 from seldio.scores.judge import JudgeTally
 from seldio.scores.replies import ReplyVerdict, check_name, write
-from seldio.scores.resampling import ENOUGH, Resampling
+from seldio.scores.resampling import ENOUGH, Intervals
 from seldio.scores.so_bench import SoBenchCase
 from seldio.text import plural
 
@@ -31,7 +31,7 @@ def compare_answers(
     systems: Sequence[Place],
     reference: Place | None,
     options: AnswerOptions,
-    draw: Resampling,
+    draw: Intervals,
     *,
     against: Against = "all",
     lead: str | None = None,

@@ -23,7 +23,7 @@ from seldio.scores.resampling import (
     ENOUGH,
     FEWEST,
     TOO_FEW,
-    Resampling,
+    Intervals,
     Weighed,
     doubt,
     holm,
@@ -99,7 +99,7 @@ class PairedScores(NamedTuple):
     p: Floats  # of all pairs, as ``combinations`` has them, shape [pairs, measures]
 
 
-def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of: Ints) -> PairedScores:
+def tested(systems: Sequence[Weighed], values: Floats, draw: Intervals, unit_of: Ints) -> PairedScores:
     """Resample all systems, over the same clips, and exchange the clips of each pair."""
     drawn = np.stack([resampled(system, draw, unit_of) for system in systems], axis=1)
     p = [
@@ -263,7 +263,7 @@ class Contest:
         report: ScoreReport,
         about: Sequence[Notice],
         every: Sequence[Sequence[Notice]],
-        draw: Resampling,
+        draw: Intervals,
         signatures: Sequence[Signature | None],
     ) -> ScoreReport:
         """Return the report of the comparison, from that on one of the systems over the same clips.
@@ -272,7 +272,8 @@ class Contest:
         matter most are repeated.
         """
         grave = [[notice for notice in notices if notice.grave or notice.first] for notices in every]
-        drawn, lead = dataclasses.asdict(draw), self.columns[self.lead].name
+        drawn: dict[str, Any] = {"resamples": draw.resamples, "seed": draw.seed, "over": draw.over}
+        lead = self.columns[self.lead].name
         signature = of_comparison([signature for signature in signatures if signature], drawn)
         return dataclasses.replace(
             report,
@@ -285,7 +286,7 @@ class Contest:
             signature=str(signature),
         )
 
-    def notices(self, draw: Resampling) -> list[Notice]:
+    def notices(self, draw: Intervals) -> list[Notice]:
         """Return the notices that apply to any comparison."""
         notices: list[Notice] = []
         if self.units < FEWEST:
@@ -307,7 +308,7 @@ class Contest:
 def compare_clips(
     systems: Sequence[Place],
     score: Callable[[Place], Case],
-    draw: Resampling,
+    draw: Intervals,
     *,
     against: Against = "all",
     lead: str | None = None,

@@ -40,7 +40,6 @@ from seldio.scores.resampling import (
     FEWEST,
     Intervals,
     Over,
-    Resampling,
     interval,
     interval_cells,
     resampled,
@@ -137,7 +136,7 @@ class ImagingCase:
         """Return the notices that apply: first those to read before the numbers, then the grave ones."""
         return in_order(_notices(self))
 
-    def with_bootstrap(self, system: str, draw: Resampling) -> ScoreReport:
+    def with_bootstrap(self, system: str, draw: Intervals) -> ScoreReport:
         """Return the report with bootstrap intervals of the overall scores.
 
         Raises:
@@ -280,14 +279,14 @@ def score_maps(
         return case.report(path_of(predictions))
     if options.intervals.jackknife:
         raise UsageError("--intervals jackknife does not apply to energy maps; choose bootstrap")
-    return case.with_bootstrap(path_of(predictions), options.intervals.resampling)
+    return case.with_bootstrap(path_of(predictions), options.intervals)
 
 
 def compare_maps(
     systems: Sequence[Place],
     reference: Place,
     options: ImagingOptions,
-    draw: Resampling,
+    draw: Intervals,
     *,
     format: str | None = None,
     reference_format: str | None = None,

@@ -20,7 +20,7 @@ from seldio.formats import LabelFormat, get
 from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.datasets import of_dialect
 from seldio.reports.tables import ScoreReport
-from seldio.scores.resampling import Intervals, Resampling
+from seldio.scores.resampling import Intervals
 from seldio.scores.seld import profiles
 from seldio.scores.seld.causes import probable_causes, sampled
 from seldio.scores.seld.counting import NOTHING, Average, Thresholds, digest, event_frames
@@ -116,7 +116,7 @@ def compare_labels(
     systems: Sequence[Place],
     reference: Place,
     options: SeldOptions,
-    draw: Resampling,
+    draw: Intervals,
     *,
     format: str | None = None,
     reference_format: str | None = None,
@@ -189,7 +189,6 @@ def scored_case(
     causes = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
     signed = signature(profile.name, given, labels.digest, written.digest)
-    drawn = options.intervals or Intervals()
     mistakes = None
     if options.errors:
         from seldio.scores.seld.mistakes import count
@@ -204,12 +203,11 @@ def scored_case(
         scored,
         grid_lengths(profile, a, len(clips)),
         signed,
+        options.intervals or Intervals(),
         len(written.rows) - len(b),
         chosen,
         compared.left_out,
         compared.hint,
-        intervals=drawn.jackknife,
-        bootstrap=drawn.resampling if drawn.bootstrap else None,
         by_clip=options.by_clip,
         named=options.profile is not None,
         forced=forced,
