@@ -179,9 +179,9 @@ def pairs(sets: int, resamples: int, truth: SeldScore) -> None:
                 unit_of = units_of(one.clips, "clips")
                 draw = Intervals(bootstrap=resamples)
                 values = np.array([score.scores(np.ones((1, clips)))[0] for score in (one, two)])
-                trial = tested([one, two], values, draw, unit_of)
-                inside.append(held(*interval(trial.drawn[:, 1] - trial.drawn[:, 0], clips), change))
-                low_p.append(trial.p[0] < LEVEL)
+                drawn, p = tested([one, two], values, draw, unit_of)
+                inside.append(held(*interval(drawn[:, 1] - drawn[:, 0], clips), change))
+                low_p.append(p[0] < LEVEL)
             words = "as good" if not better else "better"
             rates, alarms = (", ".join(f"{rate:.0%}" for rate in np.mean(found, axis=0)) for found in (inside, low_p))
             print(f"| {clips} | {words} | {rates} | {alarms} | {np.mean(np.any(low_p, axis=1)):.0%} |")

@@ -81,20 +81,20 @@ def compare_answers(
     first, count = marked[0], len(marked[0].items)
     means = [intervals.Means.of(each.values, first.clips, [np.arange(count)]) for each in marked]
     values, units = np.array([each.values.mean(axis=0) for each in marked]), len(means[0].sums)
-    whole = tested([each.summed for each in means], values, draw, np.arange(units))
+    drawn, p = tested([each.summed for each in means], values, draw, np.arange(units))
     contest = Contest(
         names,
         first.columns,
-        whole.values,
-        whole.drawn,
-        whole.p,
+        values,
+        drawn,
+        p,
         units,
         first.about,
         measured(first.columns, lead or first.columns[0].name),
         means[0].support,
         means[0].support < ENOUGH,
         against,
-        np.stack([each.ends(whole.drawn[:, system]) for system, each in enumerate(means)], axis=1),
+        np.stack([each.ends(drawn[:, system]) for system, each in enumerate(means)], axis=1),
     )
 
     about: list[Notice] = []

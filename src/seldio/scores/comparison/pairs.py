@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,22 +91,19 @@ def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:
     return [name for name in every[0] if name in shared]
 
 
-class PairedScores(NamedTuple):
-    """Systems measured on the same clips, on the same resamples of these, and with clips exchanged."""
+def tested(systems: Sequence[Weighed], values: Floats, draw: Intervals, unit_of: Ints) -> tuple[Floats, Floats]:
+    """Resample all systems, over the same clips, and exchange the clips of each pair.
 
-    values: Floats  # shape [systems, measures]
-    drawn: Floats  # shape [resamples, systems, measures]
-    p: Floats  # of all pairs, as ``combinations`` has them, shape [pairs, measures]
-
-
-def tested(systems: Sequence[Weighed], values: Floats, draw: Intervals, unit_of: Ints) -> PairedScores:
-    """Resample all systems, over the same clips, and exchange the clips of each pair."""
+    Returns:
+        The measures of each resample, shape [resamples, systems, measures], and the p-value of each pair, as
+        ``combinations`` has them, shape [pairs, measures].
+    """
     drawn = np.stack([resampled(system, draw, unit_of) for system in systems], axis=1)
     p = [
         p_value(values[second] - values[first], systems[first].exchanged(systems[second]), draw, unit_of)
         for first, second in combinations(range(len(systems)), 2)
     ]
-    return PairedScores(values, drawn, np.array(p).reshape(len(p), values.shape[1]))
+    return drawn, np.array(p).reshape(len(p), values.shape[1])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -337,13 +334,13 @@ def compare_clips(
     columns = report.tables[0].columns[1:]
     deciding = measured(columns, lead or report.lead)
     values = np.array([score.scores(np.ones((1, len(clips))))[0] for score in scores])
-    whole = tested(scores, values, draw, unit_of)
+    drawn, p = tested(scores, values, draw, unit_of)
     contest = Contest(
         names,
         columns,
-        whole.values,
-        whole.drawn,
-        whole.p,
+        values,
+        drawn,
+        p,
         int(unit_of.max()) + 1,
         draw.over,
         deciding,
