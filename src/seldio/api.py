@@ -619,12 +619,12 @@ def score(
     see_labels(predictions, reference)
     if not hasattr(given, "read"):  # what is a stream is read only once
         predictions = _in_memory(given, "predictions")  # which refuses columns that are those of no labels
+    from seldio.scores.seld.score_labels import ClipOptions, SeldOptions, score_labels
+
     if maps := profile_for_maps(predictions, reference, profile, **formats):
-        from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
+        from seldio.scores.imaging.score_maps import score_maps
 
-        return score_maps(predictions, reference, _record(ImagingOptions, offered, tables, profile=maps), **formats)
-    from seldio.scores.seld.score_labels import SeldOptions, score_labels
-
+        return score_maps(predictions, reference, _record(ClipOptions, offered, tables, profile=maps), **formats)
     return score_labels(predictions, reference, _record(SeldOptions, offered, tables), **formats)
 
 
@@ -763,7 +763,7 @@ def compare(
     if len(paths) < 2:
         raise UsageError("two systems or more can be compared; of one, score has intervals (of labels: --intervals)")
     reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
-    formats = {
+    formats: dict[str, Any] = {
         "format": _own_keys(fields, format),
         "reference_format": _own_keys(reference_fields, reference_format, asked=True),
     }
@@ -786,23 +786,29 @@ def compare(
         "profile": profile,
         "judgements": () if answered else tuple(_paths(judgements)),
     }
-    common: Any = {"against": against, "lead": lead, **formats}
+    shown: Any = {"against": against, "lead": lead}
     if answered:
         from seldio.scores.answers import AnswerOptions
         from seldio.scores.comparison.answers import compare_answers
 
         options = _record(AnswerOptions, offered)
-        return compare_answers(paths, reference, options, drawn, judgements=_paths(judgements), **common)
+        return compare_answers(paths, reference, options, drawn, judgements=_paths(judgements), **shown | formats)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(paths[0], reference)
+    from seldio.scores.comparison.pairs import compare_clips
+    from seldio.scores.seld.score_labels import ClipOptions, SeldOptions, opened_reference, scored_case
+
     if maps := profile_for_maps(paths[0], reference, profile, **formats):
-        from seldio.scores.imaging.score_maps import ImagingOptions, compare_maps
+        from seldio.scores.imaging.score_maps import scored_maps
 
-        return compare_maps(paths, reference, _record(ImagingOptions, offered, profile=maps), drawn, **common)
-    from seldio.scores.seld.score_labels import SeldOptions, compare_labels
-
-    return compare_labels(paths, reference, _record(SeldOptions, offered), drawn, **common)
+        options = _record(ClipOptions, offered, profile=maps)
+        of_maps = functools.partial(scored_maps, reference=reference, options=options, **formats)
+        return compare_clips(paths, of_maps, drawn, **shown)
+    options = _record(SeldOptions, offered)
+    with opened_reference(reference, options, formats["reference_format"]) as labels:
+        of_labels = functools.partial(scored_case, reference=labels, options=options, format=formats["format"])
+        return compare_clips(paths, of_labels, drawn, **shown)
 
 
 def _judge(judge: str | Judging | None, url: str | None, settings: Mapping[str, Any], dry_run: bool) -> Judging | None:

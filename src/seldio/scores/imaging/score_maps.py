@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from hashlib import sha256
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from seldio.scores.imaging.maps import (
     THRESHOLDS,
     TITLE,
     Annotations,
-    Average,
     Detections,
     MapScores,
     paired,
@@ -47,6 +46,7 @@ from seldio.scores.resampling import (
 )
 from seldio.scores.seld.counting import WORD
 from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, shared_parts
+from seldio.scores.seld.score_labels import ClipOptions
 from seldio.scores.seld.scoring import by_clip
 from seldio.scores.signatures import Signature, signature
 from seldio.text import listed, plural, printable
@@ -243,23 +243,10 @@ def _about_files(case: ImagingCase) -> Iterator[Notice]:
     yield from counted("missing-clips", missing, "clip", f"{text}what it does well scores higher", True)
 
 
-@dataclasses.dataclass(frozen=True)
-class ImagingOptions:
-    """How energy maps are scored."""
-
-    profile: str | None = None  # of energy maps there is one
-    average: Average | None = None  # macro or micro; macro by default
-    by_clip: bool = False  # with the scores of each clip
-    intervals: Intervals | None = None  # with 95 % confidence intervals, by bootstrap alone
-    split: str | None = None  # score the clips of this split of the reference alone
-    allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
-    force: bool = False  # score labels and predictions in which there are errors too
-
-
 def score_maps(
     predictions: Place,
     reference: Place,
-    options: ImagingOptions | None = None,
+    options: ClipOptions | None = None,
     *,
     format: str | None = None,
     reference_format: str | None = None,
@@ -273,7 +260,7 @@ def score_maps(
         UsageError: an option makes no sense, or a side has no energy maps.
         DataError: clips have no prediction, or no reference.
     """
-    options = options or ImagingOptions()
+    options = options or ClipOptions()
     case = scored_maps(predictions, reference, options, format, reference_format)
     if options.intervals is None:
         return case.report(path_of(predictions))
@@ -282,27 +269,10 @@ def score_maps(
     return case.with_bootstrap(path_of(predictions), options.intervals)
 
 
-def compare_maps(
-    systems: Sequence[Place],
-    reference: Place,
-    options: ImagingOptions,
-    draw: Intervals,
-    *,
-    format: str | None = None,
-    reference_format: str | None = None,
-    **shown: Any,
-) -> ScoreReport:
-    """Compare the energy maps of systems with those of labels; see :func:`.pairs.compare_clips`."""
-    from seldio.scores.comparison.pairs import compare_clips
-
-    formats = format, reference_format
-    return compare_clips(systems, lambda path: scored_maps(path, reference, options, *formats), draw, **shown)
-
-
 def scored_maps(
     predictions: Place,
     reference: Place,
-    options: ImagingOptions,
+    options: ClipOptions,
     format: str | None = None,
     reference_format: str | None = None,
 ) -> ImagingCase:

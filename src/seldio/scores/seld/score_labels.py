@@ -6,10 +6,10 @@ Where a sample fits much better with the predictions changed, they are scored ag
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from seldio.conversion import losses
 from seldio.errors import SeldioError, UsageError
@@ -34,22 +34,28 @@ from seldio.vocabularies import short, vocabulary
 
 
 @dataclasses.dataclass(frozen=True)
-class SeldOptions:
-    """How labels are scored."""
+class ClipOptions:
+    """How labels, or the energy maps of labels, are scored."""
 
     #: name of the way of scoring; by default ``dcase2025`` for stereo labels, else ``dcase2023``
     profile: str | None = None
     average: Average | None = None  # macro or micro; the profile's first by default
+    intervals: Intervals | None = None  # with 95 % confidence intervals
+    by_clip: bool = False  # with the scores of each clip
+    split: str | None = None  # score the clips of this split of the reference alone
+    allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
+    force: bool = False  # score labels and predictions in which there are errors too
+
+
+@dataclasses.dataclass(frozen=True)
+class SeldOptions(ClipOptions):
+    """How labels are scored."""
+
     #: how far a prediction may be off: angle (degrees), distance (metres), relative; those of the profile by default
     threshold: Mapping[str, float] = dataclasses.field(default_factory=dict)
     onscreen: bool = False  # whether it must agree on being in the picture
     classes: str | None = None  # vocabulary of the classes; that of the labels by default
-    intervals: Intervals | None = None  # with 95 % confidence intervals
-    by_clip: bool = False  # with the scores of each clip
     errors: bool = False  # with what the lost F is made of
-    split: str | None = None  # score the clips of this split of the reference alone
-    allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
-    force: bool = False  # score labels and predictions in which there are errors too
     baselines: bool = False  # with the published results of the profile, where they are over the same clips
 
     def limits(self, profile: SeldProfile) -> Thresholds:
@@ -110,23 +116,6 @@ def score_labels(
         if getattr(case.limits, name) != getattr(case.profile.limits, name)
     ]
     return with_baselines(report, case.score.clips, [*changed, *["classes"] * (options.classes is not None)])
-
-
-def compare_labels(
-    systems: Sequence[Place],
-    reference: Place,
-    options: SeldOptions,
-    draw: Intervals,
-    *,
-    format: str | None = None,
-    reference_format: str | None = None,
-    **shown: Any,
-) -> ScoreReport:
-    """Compare the outputs of systems with labels, and with each other; see :func:`.pairs.compare_clips`."""
-    from seldio.scores.comparison.pairs import compare_clips
-
-    with opened_reference(reference, options, reference_format) as labels:
-        return compare_clips(systems, lambda path: scored_case(path, labels, options, format), draw, **shown)
 
 
 #: Labels that systems are scored against, whose source is open; by which profile; and what reads those of some clips,
