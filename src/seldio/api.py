@@ -892,7 +892,7 @@ def verify(
         UsageError: *signature* is none.
         InvalidData: a file has an error.
     """
-    from seldio.scores.scorers import scored_content
+    from seldio.scores.scorers import ANSWERS
     from seldio.scores.signatures import Signature, judged_by
     from seldio.scores.signatures import given as settings_text
 
@@ -901,7 +901,7 @@ def verify(
     given = _in_memory(predictions, "predictions", fields is not None)
     of_reference = _own_keys(reference_fields, reference_format, asked=True)
     formats = {"format": _own_keys(fields, format), "reference_format": of_reference}
-    if scored_content(stated.profile) == "answers":
+    if stated.profile in ANSWERS:
         from seldio.scores.answers import verified as of_answers
 
         here = of_answers(stated, given, asked, None if judgements is None else os.fspath(judgements), **formats)
@@ -915,7 +915,7 @@ def verify(
         here = Signature.parsed(report.signature)
     if judge is not None:
         here = here._replace(judge=judged_by(judge, judge_url, None))
-    reference_is = "the questions" if scored_content(stated.profile) == "answers" else "the reference"
+    reference_is = "the questions" if stated.profile in ANSWERS else "the reference"
     return stated.differences(here._replace(settings=settings_text(settings)), reference_is)
 
 

@@ -28,7 +28,6 @@ from seldio.scores.imaging.maps import (
     PROFILE,
     PROGRAM,
     THRESHOLDS,
-    TITLE,
     Annotations,
     Detections,
     MapScores,
@@ -44,6 +43,7 @@ from seldio.scores.resampling import (
     resampled,
     units_of,
 )
+from seldio.scores.scorers import MAPS
 from seldio.scores.seld.counting import WORD
 from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, shared_parts
 from seldio.scores.seld.score_labels import ClipOptions
@@ -123,7 +123,7 @@ class ImagingCase:
         return ScoreReport(
             system,
             PROFILE,
-            TITLE,
+            MAPS[PROFILE],
             over,
             tuple(tables),
             self.notices(),
