@@ -179,7 +179,7 @@ def _scored(task: Task[Any, Any], russian: bool) -> Iterator[str]:
         yield from ("", f"A judge is told: {task.ask}")
     if task.threshold:
         rows = []
-        for profile in ANSWER_PROFILES:
+        for profile in ANSWER_PROFILES.values():
             limit = getattr(profile, task.threshold)
             relative = task.threshold == "distance" and profile.relative
             unit = task.unit if task.unit == "°" else f" {task.unit}"
@@ -214,7 +214,7 @@ def _profiles() -> str:
     scores = ", ".join(column.name for column in MAP_SCORES)
     lines += [f"Scores: {scores}. Averages: {', '.join(maps.AVERAGES)}.", ""]
     lines += ["## SO-Bench", ""]
-    for answers in ANSWER_PROFILES:
+    for answers in ANSWER_PROFILES.values():
         title = sentence(scorers.ANSWERS[answers.name])
         lines += [f"### {answers.name}", "", f"{title} Agrees with {answers.program}.", ""]
         lines += ["What is known to be wrong with it:", "", *(f"- {fault}" for fault in FAULTS), ""]

@@ -81,10 +81,7 @@ def score_answers(
     if options.items is not None:
         replies.check_name(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
-    system, server = path_of(predictions), None
-    if options.judge is not None:
-        settings = dataclasses.asdict(options.judge)
-        server = Judge(settings.pop("model"), settings.pop("url"), **settings)
+    system, server = path_of(predictions), Judge(options.judge) if options.judge is not None else None
     with server if server is not None else contextlib.nullcontext():
         tally, plan = JudgeTally() if server is None else server.tally, "no prediction needs a judge"
         try:
@@ -346,7 +343,7 @@ def counted_answers(
     if options.judgements:
         judge = imported(options.judgements, tally)
     join: so_bench.JoinedBy = "official" if options.join == "official" else "strict"  # order has become ids
-    limits = so_bench.get(profile).changed(**options.threshold)
+    limits = so_bench.PROFILES[profile].changed(**options.threshold)
     return so_bench.count(items, outputs, limits, judge=judge, join=join, offline=options.offline)
 
 

@@ -79,7 +79,7 @@ class AnswerProfile:
         return dataclasses.replace(self, **values)
 
 
-PROFILES: tuple[AnswerProfile, ...] = (
+_PROFILES = (
     AnswerProfile(
         name="so-bench",
         program="Spatial-Omni at f57669d and the dataset card, score_sobench.py",
@@ -100,18 +100,7 @@ PROFILES: tuple[AnswerProfile, ...] = (
         "events at an IoU of 0.5, and gives part of a point in spatial_temporal; here only its thresholds hold",
     ),
 )
-
-
-def get(name: str) -> AnswerProfile:
-    """Return the profile called *name*.
-
-    Raises:
-        UsageError: there is none; the message lists what there is.
-    """
-    profiles = {profile.name: profile for profile in PROFILES}
-    if name not in profiles:
-        raise UsageError(f"unknown profile {name!r} for SO-Bench; choose from {', '.join(profiles)}")
-    return profiles[name]
+PROFILES: Mapping[str, AnswerProfile] = {profile.name: profile for profile in _PROFILES}
 
 
 # --- the join --------------------------------------------------------------------------------------
