@@ -66,7 +66,7 @@ schemas: .venv/demo.stamp
 frozen: .venv/test.stamp
 	$(RUN) -W ignore tests/frozen.py
 
-# What lists rules and formats without loading them; after one was added, renamed or moved.
+# What lists formats without loading them; after one was added, renamed or moved.
 index: .venv/demo.stamp
 	$(RUN) docs/generate.py --index
 

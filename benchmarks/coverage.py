@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio.scores.comparison.pairs import LEVEL, tested
-from seldio.scores.resampling import FEWEST, Resampling, interval, units_of
+from seldio.scores.resampling import FEWEST, Intervals, interval, units_of
 from seldio.scores.seld.counting import Count, no_counts
 from seldio.scores.seld.profiles import get
 from seldio.scores.seld.scoring import SeldScore
@@ -90,7 +90,7 @@ def single(sets: int, resamples: int, truth: SeldScore) -> None:
         inside, width = defaultdict(list), defaultdict(list)
         for world in worlds(sets, clips):
             score = world.system()
-            kinds = {"bootstrap": score.bootstrap(Resampling(resamples)), "jackknife": score.jackknife()}
+            kinds = {"bootstrap": score.bootstrap(Intervals(bootstrap=resamples)), "jackknife": score.jackknife()}
             support = score.support()[:, 1:]
             for kind, (low, high) in kinds.items():
                 inside[kind].append(held(low, high, whole)[:, 0])
@@ -130,7 +130,7 @@ def extremes(sets: int, resamples: int) -> None:
         found: dict[str, list[tuple[bool, float]]] = defaultdict(list)
         for world in (world for clips in SIZES for world in worlds(sets, clips)):
             score = world.system(better)
-            own, (low, high) = score.values()[:, 1:], score.bootstrap(Resampling(resamples))
+            own, (low, high) = score.values()[:, 1:], score.bootstrap(Intervals(bootstrap=resamples))
             at_end = (np.abs(own - value) < 1e-9) & (score.support()[:, 1:] >= FEWEST)
             for name in ("F", "LR"):
                 place = PROFILE.names.index(name)
@@ -152,7 +152,7 @@ def rooms(sets: int, resamples: int) -> None:
         for over in ("clips", "rooms"):
             found = []
             for world in worlds(sets, 8 * count, count, 0.5):
-                low, high = world.system().bootstrap(Resampling(resamples, over=over))  # type: ignore[arg-type]
+                low, high = world.system().bootstrap(Intervals(bootstrap=resamples, over=over))  # type: ignore[arg-type]
                 found.append(held(low[:, 0], high[:, 0], whole))
             rates = " | ".join(f"{rate:.0%}" for rate in np.mean(found, axis=0))
             print(f"| {count} rooms of 8 clips | {over} | {rates} |")
@@ -177,11 +177,11 @@ def pairs(sets: int, resamples: int, truth: SeldScore) -> None:
             for world in worlds(sets, clips):
                 one, two = world.system(), world.system(better)
                 unit_of = units_of(one.clips, "clips")
-                draw = Resampling(resamples)
+                draw = Intervals(bootstrap=resamples)
                 values = np.array([score.scores(np.ones((1, clips)))[0] for score in (one, two)])
-                trial = tested([one, two], values, draw, unit_of)
-                inside.append(held(*interval(trial.drawn[:, 1] - trial.drawn[:, 0], clips), change))
-                low_p.append(trial.p[0] < LEVEL)
+                drawn, p = tested([one, two], values, draw, unit_of)
+                inside.append(held(*interval(drawn[:, 1] - drawn[:, 0], clips), change))
+                low_p.append(p[0] < LEVEL)
             words = "as good" if not better else "better"
             rates, alarms = (", ".join(f"{rate:.0%}" for rate in np.mean(found, axis=0)) for found in (inside, low_p))
             print(f"| {clips} | {words} | {rates} | {alarms} | {np.mean(np.any(low_p, axis=1)):.0%} |")

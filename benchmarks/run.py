@@ -31,9 +31,9 @@ from seldio.check.labels import LabelGroup
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
 from seldio.media.recording import Recording
+from seldio.scores.so_bench import PROFILES as SO_BENCH_PROFILES
 from seldio.scores.so_bench import Offline
 from seldio.scores.so_bench import count as so_bench_count
-from seldio.scores.so_bench import get as so_bench_profile
 
 COLUMNS = ["frame", "class", "source", "azimuth", "elevation", "distance"]
 STARSS23 = get("starss23")
@@ -161,7 +161,7 @@ def asking() -> None:
 def answering() -> None:
     """The 7,877 answers of SO-Bench joined, read without a judge and scored, which may take 2 s."""
     items, rows = answers.so_bench()
-    profile = so_bench_profile("so-bench")
+    profile = SO_BENCH_PROFILES["so-bench"]
 
     def score(offline: Offline) -> Callable[[], object]:
         return lambda: so_bench_count(items, rows, profile, offline=offline).report("benchmark")

@@ -1,11 +1,11 @@
 """Write what the documentation takes from the code.
 
-``python docs/generate.py`` rewrites the files that are kept in the repository: the schemas, the indexes, and the
+``python docs/generate.py`` rewrites the files that are kept in the repository: the schemas, the index, and the
 pictures of a report and of the code. ``--check`` says which are out of step, ``--schemas`` writes the schemas only.
 
 ``python docs/generate.py --reference`` writes the reference into ``docs/reference``, which is not kept: ``conf.py``
 does the same whenever the documentation is built. ``--to FOLDER`` writes it elsewhere. ``--index`` writes the
-indexes of rules, formats and profiles only.
+index of formats only.
 """
 
 from __future__ import annotations
@@ -35,12 +35,9 @@ EXTRA = "extra"
 
 def pages() -> dict[str, str]:
     """Return every generated file with its content."""
-    return {"docs/report.svg": picture(), "docs/house.svg": house.picture()} | data.schema_files() | indexes()
-
-
-def indexes() -> dict[str, str]:
-    """Return the lists of rules, formats and profiles, which are read without loading these."""
-    return formats.index_file() | tasks.index_file()
+    return (
+        {"docs/report.svg": picture(), "docs/house.svg": house.picture()} | data.schema_files() | formats.index_file()
+    )
 
 
 def picture() -> str:
@@ -103,7 +100,7 @@ def main(arguments: list[str]) -> int:
         write_reference(Path(arguments[arguments.index("--to") + 1]) if "--to" in arguments else REFERENCE)
         return 0
     if "--schemas" in arguments or "--index" in arguments:
-        wanted = data.schema_files() if "--schemas" in arguments else indexes()
+        wanted = data.schema_files() if "--schemas" in arguments else formats.index_file()
     else:
         wanted = pages()
     stale = [name for name, text in wanted.items() if _present(ROOT / name) != text]

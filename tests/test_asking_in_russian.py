@@ -19,7 +19,7 @@ from seldio import synth
 from seldio.formats import get as layout
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.so_bench import count, get
+from seldio.scores.so_bench import PROFILES, count
 from seldio.tasks import TASKS, Generated, generate
 from seldio.tasks.task import Why
 
@@ -106,7 +106,7 @@ def test_two_classes_of_one_name_are_one() -> None:
 @pytest.mark.parametrize("profile", some(["so-bench", "so-bench-paper", "so-bench-legacy"], 3))
 def test_right_answers_are_read_as_right(russian: Generated, profile: str) -> None:
     replies = [Prediction(id=item.id, prediction=item.answer) for item in russian.items]
-    rows = count(russian.items, replies, get(profile)).rows
+    rows = count(russian.items, replies, PROFILES[profile]).rows
     assert not [row for row in rows if row.outcome is None or row.outcome.correct < 1]
 
 
@@ -135,7 +135,7 @@ def test_answers_about_every_class_are_read(x: str) -> None:
     ]
     items.append(Item(id="0", task="multi_hop", question="?", answer=other, canonical_answer=other))
     replies = [Prediction(id=task, prediction=answer) for task, answer, _ in asked]
-    rows = count(items, replies, get("so-bench")).rows
+    rows = count(items, replies, PROFILES["so-bench"]).rows
     read = {row.item.id: row.outcome and row.outcome.correct for row in rows}
     assert {task: read[task] for task, _, _ in asked} == dict.fromkeys([task for task, _, _ in asked], 1.0)
 

@@ -20,7 +20,7 @@ from seldio.errors import DataError, UsageError
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, ScoreReport, UnreliableInterval, WeakInterval
 from seldio.scores.comparison.pairs import Contest
-from seldio.scores.resampling import Resampling, holm, interval, p_value, swaps, weights
+from seldio.scores.resampling import Intervals, holm, interval, p_value, swaps, weights
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
 
@@ -28,18 +28,18 @@ from seldio.synth.tree import write_tree
 @given(st.integers(1, 9), st.integers(100, 300), st.integers(0, 5))
 def test_a_resample_holds_as_many_units_as_there_are(units: int, resamples: int, seed: int) -> None:
     unit_of = np.arange(units).repeat(2)[::-1]
-    drawn = np.concatenate(list(weights(Resampling(resamples, seed), unit_of)))
+    drawn = np.concatenate(list(weights(Intervals(bootstrap=resamples, seed=seed), unit_of)))
     assert drawn.shape == (resamples, 2 * units)
     assert (drawn.sum(axis=1) == 2 * units).all()
     assert (drawn[:, ::2] == drawn[:, 1::2]).all()  # clips of one unit come together
 
 
 def test_few_units_change_sides_in_every_way_once() -> None:
-    batches, exact = swaps(Resampling(100), np.array([0, 0, 1, 2]))
+    batches, exact = swaps(Intervals(bootstrap=100), np.array([0, 0, 1, 2]))
     found = np.concatenate(list(batches))
     assert exact
     assert len(np.unique(found, axis=0)) == len(found) == 8
-    assert not swaps(Resampling(100), np.arange(7))[1]
+    assert not swaps(Intervals(bootstrap=100), np.arange(7))[1]
 
 
 def test_intervals_are_a_little_wider_than_percentiles_and_turn_with_their_sign() -> None:
@@ -64,7 +64,7 @@ def test_exact_p_values_are_those_of_scipy(count: int) -> None:
     def changed(sides: Any) -> Any:
         return ((1 - 2 * sides) @ apart / count)[:, None]
 
-    p = p_value(np.array([apart.mean()]), changed, Resampling(1000), np.arange(count))
+    p = p_value(np.array([apart.mean()]), changed, Intervals(bootstrap=1000), np.arange(count))
     golden = stats.permutation_test((apart,), np.mean, permutation_type="samples", n_resamples=np.inf)
     assert p[0] == pytest.approx(golden.pvalue)
 
@@ -72,10 +72,10 @@ def test_exact_p_values_are_those_of_scipy(count: int) -> None:
 def test_a_p_value_is_never_zero_and_what_is_not_defined_has_none() -> None:
     apart = np.ones(40)
     p = p_value(np.array([1.0, np.nan]), lambda sides: np.stack([(1 - 2 * sides) @ apart / 40] * 2, axis=1),
-                Resampling(999), np.arange(40))  # fmt: skip
+                Intervals(bootstrap=999), np.arange(40))  # fmt: skip
     assert p[0] == 1 / 1000
     assert np.isnan(p[1])
-    assert p_value(np.array([5e-17]), lambda sides: 0 * sides[:, :1], Resampling(), np.arange(3)) == 1  # rounding
+    assert p_value(np.array([5e-17]), lambda sides: 0 * sides[:, :1], Intervals(), np.arange(3)) == 1  # rounding
 
 
 def test_holm_by_hand() -> None:

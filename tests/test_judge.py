@@ -27,6 +27,7 @@ from seldio.scores.judge import (
     Cache,
     Judge,
     JudgeRequest,
+    Judging,
     Malformed,
     Reply,
     ReplySchema,
@@ -183,8 +184,7 @@ def requests(number: int = 1) -> list[JudgeRequest]:
 
 def judge(server: Server, /, **options: Any) -> Judge:
     fake = options.pop("time", Time())
-    options = {"timeout": 5, "sleep": fake.sleep, **options}
-    return Judge("judge-1", server.url, **options)
+    return Judge(Judging("judge-1", server.url, **{"timeout": 5, **options}), fake.sleep)
 
 
 def ask(server: Server, number: int = 1, /, **options: Any) -> tuple[list[Reply], Judge]:
@@ -505,18 +505,15 @@ def test_the_token_of_the_hub_goes_to_the_hub_only(serve: Serve, monkeypatch: py
 @pytest.mark.parametrize(
     "options",
     [
-        *(
-            {"base_url": url}
-            for url in ("localhost:8000", "ftp://a/v1", "http://", "http://u:p@a/v1", "http://a/v1?key=1")
-        ),
-        *({"base_url": url} for url in ("http://[", "http://a:99999/")),
+        *({"url": url} for url in ("localhost:8000", "ftp://a/v1", "http://", "http://u:p@a/v1", "http://a/v1?key=1")),
+        *({"url": url} for url in ("http://[", "http://a:99999/")),
         *({name: 0} for name in ("concurrency", "max_tokens")),
         *({"timeout": float("nan")}, {"retries": -1}, {"temperature": 3}, {"model": " "}),
     ],
 )
 def test_addresses_and_options_that_are_none(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        Judge(**{"model": "m", "base_url": "http://a/v1", **options})
+        Judging(**{"model": "m", "url": "http://a/v1", **options})
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from seldio.answers.matching import letter_of
 from seldio.answers.measures import QUANTITIES
 from seldio.answers.reading import read
 from seldio.answers.words import plainly
-from seldio.scores.so_bench import evaluate, get
+from seldio.scores.so_bench import PROFILES, evaluate
 
 CASES = Path(__file__).parent / "cases" / "answers"
 INSTRUMENTS = ["violin", "flute", "guitar", "piano"]
@@ -301,7 +301,7 @@ WORDS = {
     "motion": ("classify_motion", "How does it move?", "stationary"),
 }
 TABLE_NAMES = Names(["guitar", "bell", "dog", "crackle", "vehicle"])
-TIGHT = get("so-bench").changed(azimuth=0.01, elevation=0.01, distance=0.02, onset=0.01)
+TIGHT = PROFILES["so-bench"].changed(azimuth=0.01, elevation=0.01, distance=0.02, onset=0.01)
 
 
 def asked_about(about: str, reads: Any, text: str) -> AnsweredQuestion:

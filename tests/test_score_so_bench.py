@@ -19,11 +19,11 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge import Malformed, read
 from seldio.scores.so_bench import (
+    PROFILES,
     cache_key,
     count,
     evaluate,
     from_cache,
-    get,
     join_answers,
     official_fallback,
     to_judge,
@@ -32,7 +32,7 @@ from seldio.tasks import generate
 from seldio.tasks.specs import PUBLISHED
 
 OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}
-CARD = get("so-bench")
+CARD = PROFILES["so-bench"]
 
 
 def score(*given, **options):
@@ -87,7 +87,7 @@ def test_an_angle_that_the_official_program_never_finishes_with(said):
     ("name", "distance", "onset"), [("so-bench", 1.0, 0.2), ("so-bench-paper", 0.5, 0.4), ("so-bench-legacy", 0.3, 0.4)]
 )
 def test_profiles(name, distance, onset):
-    profile = get(name)
+    profile = PROFILES[name]
     assert (20.0, 10.0, distance, onset) == (profile.azimuth, profile.elevation, profile.distance, profile.onset)
     said = outcome("estimate_distance", {"distance_m": 10.0}, profile, distance_m=12.9)
     assert said.correct == float(profile.relative)
@@ -375,7 +375,7 @@ def test_what_may_mislead_is_told(items):
     other = item.model_copy(update={"task": "detect_motion", "answer": "Moving "})
     report = score([other], [Prediction(id="q", prediction="moving")], CARD)
     assert (1.0, "unknown-tasks") == (report.overall["accuracy"], report.notices[0].name)
-    assert "not-the-whole-program" in noticed(score([other], [row], get("so-bench-legacy")))
+    assert "not-the-whole-program" in noticed(score([other], [row], PROFILES["so-bench-legacy"]))
     full = score(items, [said(item, item.answer) for item in items], CARD)
     assert {"other-questions", "read-offline"} <= {*noticed(full)}
 

@@ -14,7 +14,7 @@ from effort import as_one
 from seldio import synth
 from seldio.answers.extract import Names
 from seldio.schema.qa import Prediction
-from seldio.scores.so_bench import count, get
+from seldio.scores.so_bench import PROFILES, count
 from seldio.tasks import TASKS, generate
 from seldio.tasks.names import capitalized, name_of
 from seldio.tasks.russian import noun_of
@@ -116,5 +116,5 @@ def as_before(item):
 def test_answers_are_right_in_the_names_of_classes_too(items):
     assert {item.task for item in items} == {*TASKS}
     rows = [Prediction(id=item.id, audio=item.audio, task=item.task, prediction=as_before(item)) for item in items]
-    report = count(items, rows, get("so-bench")).report("predictions")
+    report = count(items, rows, PROFILES["so-bench"]).report("predictions")
     assert report.overall["accuracy"] == report.overall["decided"] == 1.0

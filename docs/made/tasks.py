@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -10,10 +9,9 @@ from typing import Any
 
 import seldio
 from seldio.schema.qa import Item
-from seldio.scores.answers import TITLES
+from seldio.scores import scorers
 from seldio.scores.imaging import maps as maps
 from seldio.scores.imaging.score_maps import SCORES as MAP_SCORES
-from seldio.scores.scorers import ListedProfile, profile_titles
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
 from seldio.scores.so_bench import PROFILES as ANSWER_PROFILES
 from seldio.synth.tree import write_tree
@@ -62,16 +60,6 @@ def pages() -> Iterator[tuple[str, str]]:
     for name, task in (english_tasks | russian_tasks).items():
         yield f"tasks/{file_of(name)}.md", _page(task, items.get(name, []), russian=name in russian_tasks)
     yield "profiles.md", _profiles()
-
-
-def index_file() -> dict[str, str]:
-    """List the profiles for those who do not load them, by file name: those for labels first."""
-    own = [ListedProfile(one.name, one.title, "labels") for one in LABEL_PROFILES]
-    own.append(ListedProfile(maps.PROFILE, maps.TITLE, "maps"))
-    own += [ListedProfile(one.name, one.title, "answers") for one in ANSWER_PROFILES]
-    own += [ListedProfile(*row, "answers") for row in TITLES]
-    rows = (json.dumps(one, ensure_ascii=False) for one in own)
-    return {"src/seldio/scores/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}
 
 
 def file_of(name: str) -> str:
@@ -195,7 +183,7 @@ def _scored(task: Task[Any], russian: bool) -> Iterator[str]:
         yield from ("", f"A judge is told: {task.ask}")
     if task.threshold:
         rows = []
-        for profile in ANSWER_PROFILES:
+        for profile in ANSWER_PROFILES.values():
             limit = getattr(profile, task.threshold)
             relative = task.threshold == "distance" and profile.relative
             unit = task.unit if task.unit == "°" else f" {task.unit}"
@@ -226,14 +214,14 @@ def _profiles() -> str:
             lines += ["What the program makes of other formats, which seldio scores for what they are:", ""]
             lines += [f"- `{layout}`: {cell(text)}." for layout, text in label.misread.items()] + [""]
     lines += ["## Energy maps", ""]
-    lines += [f"### {maps.PROFILE}", "", f"{sentence(maps.TITLE)} Agrees with {maps.PROGRAM}.", ""]
+    lines += [f"### {maps.PROFILE}", "", f"{sentence(scorers.MAPS[maps.PROFILE])} Agrees with {maps.PROGRAM}.", ""]
     scores = ", ".join(column.name for column in MAP_SCORES)
     lines += [f"Scores: {scores}. Averages: {', '.join(maps.AVERAGES)}.", ""]
     lines += ["## SO-Bench", ""]
-    for answers in ANSWER_PROFILES:
-        lines += [f"### {answers.name}", "", f"{sentence(answers.title)} Agrees with {answers.program}.", ""]
+    for answers in ANSWER_PROFILES.values():
+        title = sentence(scorers.ANSWERS[answers.name])
+        lines += [f"### {answers.name}", "", f"{title} Agrees with {answers.program}.", ""]
         lines += ["What is known to be wrong with it:", "", *(f"- {fault}" for fault in FAULTS), ""]
-    known = {maps.PROFILE, *(profile.name for profile in (*LABEL_PROFILES, *ANSWER_PROFILES))}
-    rest = [(f"`{name}`", title) for name, title in profile_titles() if name not in known]
+    rest = [(f"`{name}`", title) for name, title in scorers.ANSWERS.items() if not name.startswith("so-bench")]
     lines += ["## Other questions", "", *table(("profile", "what"), rest)]
     return page("Profiles", *lines)

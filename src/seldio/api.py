@@ -590,7 +590,7 @@ def score(
     }
     reference, split = _of_split(reference, split)
     drawn = Intervals.of(intervals)
-    if not drawn.bootstrap and drawn.resampling != Intervals().resampling:
+    if not drawn.bootstrap and (drawn.over, drawn.seed) != (Intervals.over, Intervals.seed):
         raise UsageError("--intervals: over and seed are of resamples, and bootstrap is what draws them: add it")
     offered = {
         "average": average,
@@ -619,12 +619,12 @@ def score(
     see_labels(predictions, reference)
     if not hasattr(given, "read"):  # what is a stream is read only once
         predictions = _in_memory(given, "predictions")  # which refuses columns that are those of no labels
+    from seldio.scores.seld.score_labels import ClipOptions, SeldOptions, score_labels
+
     if maps := profile_for_maps(predictions, reference, profile, **formats):
-        from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
+        from seldio.scores.imaging.score_maps import score_maps
 
-        return score_maps(predictions, reference, _record(ImagingOptions, offered, tables, profile=maps), **formats)
-    from seldio.scores.seld.score_labels import SeldOptions, score_labels
-
+        return score_maps(predictions, reference, _record(ClipOptions, offered, tables, profile=maps), **formats)
     return score_labels(predictions, reference, _record(SeldOptions, offered, tables), **formats)
 
 
@@ -763,7 +763,7 @@ def compare(
     if len(paths) < 2:
         raise UsageError("two systems or more can be compared; of one, score has intervals (of labels: --intervals)")
     reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
-    formats = {
+    formats: dict[str, Any] = {
         "format": _own_keys(fields, format),
         "reference_format": _own_keys(reference_fields, reference_format, asked=True),
     }
@@ -771,7 +771,6 @@ def compare(
     drawn = Intervals.of(intervals)
     if drawn.jackknife:
         raise UsageError("--intervals jackknife is of seldio score; comparisons resample: bootstrap, over and seed")
-    draw = drawn.resampling
     reference, split = _of_split(reference, split)
     offered = {
         "average": average,
@@ -787,23 +786,29 @@ def compare(
         "profile": profile,
         "judgements": () if answered else tuple(_paths(judgements)),
     }
-    common: Any = {"against": against, "lead": lead, **formats}
+    shown: Any = {"against": against, "lead": lead}
     if answered:
         from seldio.scores.answers import AnswerOptions
         from seldio.scores.comparison.answers import compare_answers
 
         options = _record(AnswerOptions, offered)
-        return compare_answers(paths, reference, options, draw, judgements=_paths(judgements), **common)
+        return compare_answers(paths, reference, options, drawn, judgements=_paths(judgements), **shown | formats)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(paths[0], reference)
+    from seldio.scores.comparison.pairs import compare_clips
+    from seldio.scores.seld.score_labels import ClipOptions, SeldOptions, opened_reference, scored_case
+
     if maps := profile_for_maps(paths[0], reference, profile, **formats):
-        from seldio.scores.imaging.score_maps import ImagingOptions, compare_maps
+        from seldio.scores.imaging.score_maps import scored_maps
 
-        return compare_maps(paths, reference, _record(ImagingOptions, offered, profile=maps), draw, **common)
-    from seldio.scores.seld.score_labels import SeldOptions, compare_labels
-
-    return compare_labels(paths, reference, _record(SeldOptions, offered), draw, **common)
+        options = _record(ClipOptions, offered, profile=maps)
+        of_maps = functools.partial(scored_maps, reference=reference, options=options, **formats)
+        return compare_clips(paths, of_maps, drawn, **shown)
+    options = _record(SeldOptions, offered)
+    with opened_reference(reference, options, formats["reference_format"]) as labels:
+        of_labels = functools.partial(scored_case, reference=labels, options=options, format=formats["format"])
+        return compare_clips(paths, of_labels, drawn, **shown)
 
 
 def _judge(judge: str | Judging | None, url: str | None, settings: Mapping[str, Any], dry_run: bool) -> Judging | None:
@@ -887,7 +892,7 @@ def verify(
         UsageError: *signature* is none.
         InvalidData: a file has an error.
     """
-    from seldio.scores.scorers import scored_content
+    from seldio.scores.scorers import ANSWERS
     from seldio.scores.signatures import Signature, judged_by
     from seldio.scores.signatures import given as settings_text
 
@@ -896,7 +901,7 @@ def verify(
     given = _in_memory(predictions, "predictions", fields is not None)
     of_reference = _own_keys(reference_fields, reference_format, asked=True)
     formats = {"format": _own_keys(fields, format), "reference_format": of_reference}
-    if scored_content(stated.profile) == "answers":
+    if stated.profile in ANSWERS:
         from seldio.scores.answers import verified as of_answers
 
         here = of_answers(stated, given, asked, None if judgements is None else os.fspath(judgements), **formats)
@@ -910,7 +915,7 @@ def verify(
         here = Signature.parsed(report.signature)
     if judge is not None:
         here = here._replace(judge=judged_by(judge, judge_url, None))
-    reference_is = "the questions" if scored_content(stated.profile) == "answers" else "the reference"
+    reference_is = "the questions" if stated.profile in ANSWERS else "the reference"
     return stated.differences(here._replace(settings=settings_text(settings)), reference_is)
 
 

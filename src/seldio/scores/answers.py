@@ -26,6 +26,7 @@ from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
 from seldio.scores import choices, jasco, replies, so_bench
 from seldio.scores.judge import Ask, Judge, JudgeTally, Judging, Planned, read_judgements
+from seldio.scores.scorers import ANSWERS
 from seldio.scores.signatures import Signature, judged_by, of_questions, of_replies, signature
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import listed, meant, plural, printable
@@ -80,10 +81,7 @@ def score_answers(
     if options.items is not None:
         replies.check_name(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
-    system, server = path_of(predictions), None
-    if options.judge is not None:
-        settings = dataclasses.asdict(options.judge)
-        server = Judge(settings.pop("model"), settings.pop("url"), **settings)
+    system, server = path_of(predictions), Judge(options.judge) if options.judge is not None else None
     with server if server is not None else contextlib.nullcontext():
         tally, plan = JudgeTally() if server is None else server.tally, "no prediction needs a judge"
         try:
@@ -172,8 +170,8 @@ def read_answers(
     if asked is None and given.format.holds == "items":
         asked = given  # MMAU's and MMAR's files hold both, and their programs read nothing else
     profile = options.profile or _profile_for(asked or given)
-    if profile not in PROFILES:
-        close = meant(profile, PROFILES) or f"; choose from {', '.join(PROFILES)}"
+    if profile not in ANSWERS:
+        close = meant(profile, ANSWERS) or f"; choose from {', '.join(ANSWERS)}"
         raise UsageError(f"unknown profile {profile!r} for questions{close}")
     items = _in_form(asked, "letter" if profile == "ruenvaqa" else "text") if asked is not None else None
     if items is None and not profile.startswith("jasco"):
@@ -313,12 +311,6 @@ _USUAL = {
 }  # fmt: skip
 
 
-#: The ways of scoring other questions than those of SO-Bench: name and title.
-TITLES = (*jasco.PROFILES.values(), *choices.PROGRAMS.items())
-#: The ways of scoring answers.
-PROFILES = (*(profile.name for profile in so_bench.PROFILES), *dict(TITLES))
-
-
 def counted_answers(
     sides: AnswerSides, options: AnswerOptions, tally: JudgeTally, ask: Ask | None = None
 ) -> jasco.JascoCase | choices.ChoiceCase | so_bench.SoBenchCase:
@@ -342,7 +334,7 @@ def counted_answers(
             judgements = read_judgements(_bytes(options.judgements), options.judgements)
         given = outputs, sides.items
         return jasco.count(*given, mode=mode, judge=ask, judgements=judgements, prompt=prompt, allow_missing=missing)
-    if profile in choices.PROGRAMS:
+    if not profile.startswith("so-bench"):
         return choices.count(items, outputs, profile=profile, allow_missing=missing, ask=ask)
     for name in options.threshold:
         if name not in so_bench.THRESHOLDS:
@@ -351,7 +343,7 @@ def counted_answers(
     if options.judgements:
         judge = imported(options.judgements, tally)
     join: so_bench.JoinedBy = "official" if options.join == "official" else "strict"  # order has become ids
-    limits = so_bench.get(profile).changed(**options.threshold)
+    limits = so_bench.PROFILES[profile].changed(**options.threshold)
     return so_bench.count(items, outputs, limits, judge=judge, join=join, offline=options.offline)
 
 

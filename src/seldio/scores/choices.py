@@ -27,16 +27,8 @@ from seldio.scores import intervals, replies
 from seldio.scores.intervals import MarkedAnswers
 from seldio.scores.judge import Ask
 from seldio.scores.replies import ReplyVerdict, read_all, state_of, verdict_of
+from seldio.scores.scorers import ANSWERS
 from seldio.text import clipped, listed, plural, printable
-
-#: What each profile counts, by its name.
-PROGRAMS = {
-    "ruenvaqa": "ruEnvAQA (MERA Multi): exact match, case and ASCII punctuation ignored",
-    "mmau": "MMAU: string match, as evaluation.py counts it",
-    "mmar": "MMAR: string match, as code/evaluation.py counts it",
-    "dcase2026-task5": "DCASE 2026 Task 5 (ADQA): top-1 accuracy",
-    "multiple-choice": "multiple choice: the words of the right option and of no wrong one, as MMAU and MMAR count it",
-}
 
 # --- the join --------------------------------------------------------------------------------------
 
@@ -212,7 +204,7 @@ class ChoiceCase:
         """Return the marks of each question."""
         joined = self.joined
         return MarkedAnswers(
-            PROGRAMS[self.profile],
+            ANSWERS[self.profile],
             tuple(item.id for item in joined.items),
             intervals.numbered(map(intervals.recording_of, joined.items)),
             tuple(self.measures),
@@ -263,7 +255,7 @@ class ChoiceCase:
                 "published numbers."
             )
         shown = tables(system, self), self.notices(), settings
-        return ScoreReport(system, self.profile, PROGRAMS[self.profile], over, *shown, verdict=verdict)
+        return ScoreReport(system, self.profile, ANSWERS[self.profile], over, *shown, verdict=verdict)
 
 
 def count(
@@ -280,7 +272,7 @@ def count(
         items: questions whose answer is the text of an option, of ruEnvAQA its Latin letter; those without options are
             held against the answer.
         predictions: joined by id; of several with one id, the last counts, as on MERA's server.
-        profile: one of :data:`PROGRAMS`.
+        profile: the way of scoring, of :data:`.scorers.ANSWERS`.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
         ask: asks a judge about the replies that are unread.
 

@@ -7,13 +7,13 @@ from seldio.catalogues import Catalogue, all_csv
 from seldio.files.sources import Place, reopened
 from seldio.findings import raise_errors
 from seldio.formats.datasets import of_dialect
-from seldio.scores.scorers import scored_content
+from seldio.scores.scorers import ANSWERS, MAPS
 
 
 def holds_answers(path: Place, profile: str | None, format: str | None) -> bool:
     """Return whether predictions are answers to questions, by the profile, the format or the content."""
     if profile is not None:
-        return scored_content(profile) == "answers"
+        return profile in ANSWERS
     if format is not None:
         return formats.of_questions(format) is not None
     with reopened(path, raise_errors) as source:
@@ -44,7 +44,7 @@ def profile_for_maps(
         UsageError: a path or a format does not exist.
     """
     if profile is not None:
-        return profile if scored_content(profile) == "maps" else None
+        return profile if profile in MAPS else None
     for path, layout in ((reference, reference_format), (predictions, format)):
         if path == "-":
             continue
@@ -55,6 +55,6 @@ def profile_for_maps(
                 parts = [] if all_csv(source) else Catalogue(source).labels
                 names = {part.format.name for part in parts if part.format is not None}
         for row in (row for name in names for row in of_dialect(name)):
-            if row.profile and scored_content(row.profile) == "maps":
+            if row.profile in MAPS:
                 return row.profile
     return None

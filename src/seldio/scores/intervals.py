@@ -18,7 +18,7 @@ from scipy.stats import binomtest
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item
-from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Resampling, Summed, interval, interval_cells, resampled
+from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Intervals, Summed, interval, interval_cells, resampled
 
 #: Of the standard normal distribution, what 95 % lie within.
 NORMAL = float(ndtri(0.975))
@@ -89,7 +89,7 @@ class Means:
         """Return how many recordings with as many questions each tell as much, see :func:`.resampling.effective`."""
         return np.asarray(self.sizes.sum(axis=0) ** 2 / (self.sizes**2).sum(axis=0))
 
-    def ends(self, drawn: Floats | None = None, draw: Resampling = Resampling()) -> Floats:  # noqa: B008 - frozen
+    def ends(self, drawn: Floats | None = None, draw: Intervals = Intervals()) -> Floats:  # noqa: B008 - frozen
         """Return both ends of the interval of each mean, shape [2, means]; *drawn*: those of resamples, if made."""
         if drawn is None and not (self.own | (self.units > _MANY)).all():
             drawn = resampled(self.summed, draw, np.arange(len(self.sums)))
@@ -124,7 +124,7 @@ def table(columns: Sequence[Column], values: Floats, clips: Ints, groups: Groups
         if len(each) > 1:
             named |= {f"{grouping.replace('_', ' ')}: {name}": rows for name, rows in each.items()}
     few = clips.max(initial=0) < _TOGETHER
-    draw = Resampling() if few else Resampling(2_000)
+    draw = Intervals() if few else Intervals(bootstrap=2_000)
     together = [[*named]] if named and few else [[name] for name in named]
     body: list[tuple[Cell, ...]] = []
     for names in together:

@@ -25,6 +25,7 @@ from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
 from seldio.scores.judge import Ask, Judgement, JudgeRequest, Malformed, ReplySchema, make, make_plain
 from seldio.scores.replies import JUDGED, ReplyVerdict, verdict_of
+from seldio.scores.scorers import ANSWERS
 from seldio.text import clipped, listed, plural
 
 Mode = Literal["eval.py", "corrected"]
@@ -482,7 +483,7 @@ class JascoCase:
         """Return the marks of each item."""
         marks, items = self.reading(self.mode), self.items
         values = np.array([[marks.best(rows), marks.mean(rows)] for rows in items.values()])
-        title, every = f"JASCO, points of each item ({PROFILES[self.mode][0]})", np.arange(len(items))
+        title, every = f"JASCO, points of each item ({PROFILES[self.mode]})", np.arange(len(items))
         columns = BEST, _MEAN_OF_ITEMS
         return intervals.MarkedAnswers(title, tuple(items), every, columns, values, every >= 0, "items")
 
@@ -540,8 +541,8 @@ class JascoCase:
     def report(self, system: str) -> ScoreReport:
         """Return the report on what was scored."""
         over = f"{plural(len(self.items), 'item')}, {plural(len(self.rows), 'answer')}"
-        settings = {"mode": self.mode, **self.asked}
-        return ScoreReport(system, *PROFILES[self.mode], over, tables(self), self.notices(), settings)
+        profile, settings = PROFILES[self.mode], {"mode": self.mode, **self.asked}
+        return ScoreReport(system, profile, ANSWERS[profile], over, tables(self), self.notices(), settings)
 
     def best_mean(self, unknown: int = 0) -> float:
         """Return best-mean by the corrected reading, each row without a verdict worth *unknown*."""
@@ -608,11 +609,8 @@ def count(
 
 # --- tables ----------------------------------------------------------------------------------------
 
-#: The name and the title of the profile that shows a reading first.
-PROFILES: dict[Mode, tuple[str, str]] = {
-    "corrected": ("jasco", "JASCO, the judge's texts read as they are meant"),
-    "eval.py": ("jasco-eval.py", "JASCO, as its eval.py counts, with its faults"),
-}
+#: The profile that shows a reading first.
+PROFILES: dict[Mode, str] = {"corrected": "jasco", "eval.py": "jasco-eval.py"}
 BEST = Column("best_mean", "best-mean", "", 3, "higher", "mean over items of the best answer, 0 to 2")
 _MEAN = Column("mean", "mean", "", 3, "higher", "mean over all answers, 0 to 2")
 _MEAN_OF_ITEMS = Column("mean", "mean", "", 3, "higher", "mean over items of the mean over their answers, 0 to 2")

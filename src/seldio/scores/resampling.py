@@ -28,6 +28,7 @@ from seldio.text import printable
 #: A system with ``scores`` of weights of clips, and ``exchanged`` with another one, as :class:`Summed` has them.
 Weighed: TypeAlias = Any
 Over = Literal["clips", "rooms"]
+_RESAMPLES = 10_000  # where nobody says how many
 #: Numbers of one batch of weights: 32 MB.
 _BATCH = 1 << 22
 #: Below so many clips (rooms) in effect, see :func:`effective`, no interval is of use: coverage falls under 90 %.
@@ -37,35 +38,26 @@ ENOUGH = 20
 
 
 @dataclasses.dataclass(frozen=True)
-class Resampling:
-    """How resamples are drawn."""
+class Intervals:
+    """Which 95 % confidence intervals are computed, and how."""
 
-    resamples: int = 10_000  # how many
+    jackknife: bool = False  # as the official programs compute them
+    bootstrap: int | None = None  # from so many resamples; None: none, but in a comparison, whose default is 10,000
+    over: Over = "clips"  # what is resampled
     seed: int = 0  # of the random numbers
-    over: Over = "clips"  # what is drawn
 
     def __post_init__(self) -> None:
-        if self.resamples < 100:
-            raise UsageError(f"--intervals bootstrap={self.resamples}: an interval of 95 % requires at least 100")
+        if self.bootstrap is not None and self.bootstrap < 100:
+            raise UsageError(f"--intervals bootstrap={self.bootstrap}: an interval of 95 % requires at least 100")
         if self.seed < 0:
             raise UsageError(f"--intervals seed={self.seed}: a seed is 0 or greater")
         if self.over not in ("clips", "rooms"):
             raise UsageError(f"--intervals over={printable(self.over)}: choose from clips, rooms")
 
-
-@dataclasses.dataclass(frozen=True)
-class Intervals:
-    """Which 95 % confidence intervals are computed, and how."""
-
-    jackknife: bool = False  # as the official programs compute them
-    bootstrap: int = 0  # from so many resamples; 0: none, but in a comparison, whose default is 10,000
-    over: Over = "clips"  # what is resampled
-    seed: int = 0  # of the random numbers
-
     @property
-    def resampling(self) -> Resampling:
-        """Return how resamples are drawn."""
-        return Resampling(self.bootstrap or Resampling.resamples, self.seed, self.over)
+    def resamples(self) -> int:
+        """Return how many resamples are drawn."""
+        return self.bootstrap or _RESAMPLES
 
     @classmethod
     def of(cls, intervals: str | Intervals | None) -> Intervals:
@@ -84,12 +76,10 @@ class Intervals:
             if part == "jackknife":
                 values[name] = True
             elif part == "bootstrap":
-                values[name] = Resampling.resamples
+                values[name] = _RESAMPLES
             elif name == "over" and equals:
                 values[name] = value
-            elif name == "bootstrap" and re.fullmatch(r"-?\d+", value):
-                values[name] = Resampling(int(value)).resamples
-            elif name == "seed" and re.fullmatch(r"-?\d+", value):
+            elif name in ("bootstrap", "seed") and re.fullmatch(r"-?\d+", value):
                 values[name] = int(value)
             else:
                 raise UsageError(
@@ -98,7 +88,7 @@ class Intervals:
         return cls(**values)
 
 
-def weights(draw: Resampling, unit_of: Ints) -> Iterator[Floats]:
+def weights(draw: Intervals, unit_of: Ints) -> Iterator[Floats]:
     """Yield how often each clip stands in each resample, shape [some resamples, clips], until all are drawn.
 
     Clips of one unit, which are numbered from 0 on without gaps, are drawn together.
@@ -113,7 +103,7 @@ def weights(draw: Resampling, unit_of: Ints) -> Iterator[Floats]:
         yield often.astype(np.float64)[:, unit_of]
 
 
-def swaps(draw: Resampling, unit_of: Ints) -> tuple[Iterator[Floats], bool]:
+def swaps(draw: Intervals, unit_of: Ints) -> tuple[Iterator[Floats], bool]:
     """Return for each permutation which clips change sides (1) or not (0), shape [some, clips]; and if these are all.
 
     Where all ways of changing sides are fewer than the resamples, each is given once, the first of them no change.
@@ -158,7 +148,7 @@ class Summed:
         return differences
 
 
-def resampled(system: Weighed, draw: Resampling, unit_of: Ints) -> Floats:
+def resampled(system: Weighed, draw: Intervals, unit_of: Ints) -> Floats:
     """Return the measures of each resample, shape [resamples, measures]."""
     return np.concatenate([system.scores(batch) for batch in weights(draw, unit_of)])
 
@@ -232,7 +222,7 @@ def effective(weights: NDArray[Any], unit_of: Ints) -> Floats:
     return np.where(squares > 0, totals.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1), 0.0)
 
 
-def p_value(observed: Floats, changed: Callable[[Floats], Floats], draw: Resampling, unit_of: Ints) -> Floats:
+def p_value(observed: Floats, changed: Callable[[Floats], Floats], draw: Intervals, unit_of: Ints) -> Floats:
     """Return the two-sided p-value of differences, by letting clips change sides between two systems.
 
     Under the hypothesis that the systems are alike, the difference with some clips on the other side is as likely as

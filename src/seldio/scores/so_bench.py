@@ -42,6 +42,7 @@ from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, coun
 from seldio.schema.qa import Item, Prediction, cause_of_surplus, same_audio, same_task
 from seldio.scores import intervals, replies
 from seldio.scores.judge import Ask, JudgeRequest, ReplySchema, make
+from seldio.scores.scorers import ANSWERS
 from seldio.tasks.specs import COUNTS, PUBLISHED, TaskSpec
 from seldio.text import clipped, listed, plural, printable
 
@@ -53,7 +54,6 @@ class AnswerProfile:
     """One way of scoring; every threshold is met by an error equal to it."""
 
     name: str  # what users type
-    title: str  # one line for people
     program: str  # what it agrees with
     azimuth: float = 20.0  # greatest angle between two azimuths, degrees, by the shorter way round
     elevation: float = 10.0  # greatest difference of two elevations, degrees
@@ -79,22 +79,19 @@ class AnswerProfile:
         return dataclasses.replace(self, **values)
 
 
-PROFILES: tuple[AnswerProfile, ...] = (
+_PROFILES = (
     AnswerProfile(
         name="so-bench",
-        title="SO-Bench as its card and its scorer have it: 20° azimuth, 10° elevation, 1.0 m, 0.2 s",
         program="Spatial-Omni at f57669d and the dataset card, score_sobench.py",
     ),
     AnswerProfile(
         name="so-bench-paper",
-        title="SO-Bench as Appendix D of its paper has it: 20° azimuth, 10° elevation, 0.5 m, 0.4 s",
         program="arXiv 2606.10738, Appendix D",
         distance=0.5,
         onset=0.4,
     ),
     AnswerProfile(
         name="so-bench-legacy",
-        title="SO-Bench with the limits of the first scorer: 20° azimuth, 10° elevation, 30 % of the distance, 0.4 s",
         program="Spatial-Omni at f57669d, score_test_predictions.py, its thresholds",
         distance=0.3,
         relative=True,
@@ -103,18 +100,7 @@ PROFILES: tuple[AnswerProfile, ...] = (
         "events at an IoU of 0.5, and gives part of a point in spatial_temporal; here only its thresholds hold",
     ),
 )
-
-
-def get(name: str) -> AnswerProfile:
-    """Return the profile called *name*.
-
-    Raises:
-        UsageError: there is none; the message lists what there is.
-    """
-    profiles = {profile.name: profile for profile in PROFILES}
-    if name not in profiles:
-        raise UsageError(f"unknown profile {name!r} for SO-Bench; choose from {', '.join(profiles)}")
-    return profiles[name]
+PROFILES: Mapping[str, AnswerProfile] = {profile.name: profile for profile in _PROFILES}
 
 
 # --- the join --------------------------------------------------------------------------------------
@@ -661,7 +647,7 @@ class SoBenchCase:
         """Return the marks of each question."""
         ids, answered = tuple(row.item.id for row in self.rows), self.all < len(self.joined.pairs)
         marks = self.correct[:, None]
-        return intervals.MarkedAnswers(self.profile.title, ids, self.clip, (ACCURACY,), marks, answered)
+        return intervals.MarkedAnswers(ANSWERS[self.profile.name], ids, self.clip, (ACCURACY,), marks, answered)
 
     def reply_verdicts(self) -> Iterator[replies.ReplyVerdict]:
         """Yield the verdict on each reply."""
@@ -721,7 +707,7 @@ class SoBenchCase:
         """Return the report on what was scored."""
         profile, over = self.profile, f"{plural(len(self.all), 'question')} of {plural(len(self.tasks), 'task')}"
         shown = tables(system, self), self.notices(), self.settings
-        return ScoreReport(system, profile.name, profile.title, over, *shown)
+        return ScoreReport(system, profile.name, ANSWERS[profile.name], over, *shown)
 
     def both(self, rows: Ints) -> tuple[float, float]:
         """Return the mean score of all questions, undecided ones counting 0, and of those decided."""

@@ -22,7 +22,7 @@ from seldio.scores.comparison.pairs import (
 )
 from seldio.scores.judge import JudgeTally
 from seldio.scores.replies import ReplyVerdict, check_name, write
-from seldio.scores.resampling import ENOUGH, Resampling
+from seldio.scores.resampling import ENOUGH, Intervals
 from seldio.scores.so_bench import SoBenchCase
 from seldio.text import plural
 
@@ -31,7 +31,7 @@ def compare_answers(
     systems: Sequence[Place],
     reference: Place | None,
     options: AnswerOptions,
-    draw: Resampling,
+    draw: Intervals,
     *,
     against: Against = "all",
     lead: str | None = None,
@@ -81,20 +81,20 @@ def compare_answers(
     first, count = marked[0], len(marked[0].items)
     means = [intervals.Means.of(each.values, first.clips, [np.arange(count)]) for each in marked]
     values, units = np.array([each.values.mean(axis=0) for each in marked]), len(means[0].sums)
-    whole = tested([each.summed for each in means], values, draw, np.arange(units))
+    drawn, p = tested([each.summed for each in means], values, draw, np.arange(units))
     contest = Contest(
         names,
         first.columns,
-        whole.values,
-        whole.drawn,
-        whole.p,
+        values,
+        drawn,
+        p,
         units,
         first.about,
         measured(first.columns, lead or first.columns[0].name),
         means[0].support,
         means[0].support < ENOUGH,
         against,
-        np.stack([each.ends(whole.drawn[:, system]) for system, each in enumerate(means)], axis=1),
+        np.stack([each.ends(drawn[:, system]) for system, each in enumerate(means)], axis=1),
     )
 
     about: list[Notice] = []

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from seldio.scores.resampling import (
     ENOUGH,
     FEWEST,
     TOO_FEW,
-    Resampling,
+    Intervals,
     Weighed,
     doubt,
     holm,
@@ -91,22 +91,19 @@ def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:
     return [name for name in every[0] if name in shared]
 
 
-class PairedScores(NamedTuple):
-    """Systems measured on the same clips, on the same resamples of these, and with clips exchanged."""
+def tested(systems: Sequence[Weighed], values: Floats, draw: Intervals, unit_of: Ints) -> tuple[Floats, Floats]:
+    """Resample all systems, over the same clips, and exchange the clips of each pair.
 
-    values: Floats  # shape [systems, measures]
-    drawn: Floats  # shape [resamples, systems, measures]
-    p: Floats  # of all pairs, as ``combinations`` has them, shape [pairs, measures]
-
-
-def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of: Ints) -> PairedScores:
-    """Resample all systems, over the same clips, and exchange the clips of each pair."""
+    Returns:
+        The measures of each resample, shape [resamples, systems, measures], and the p-value of each pair, as
+        ``combinations`` has them, shape [pairs, measures].
+    """
     drawn = np.stack([resampled(system, draw, unit_of) for system in systems], axis=1)
     p = [
         p_value(values[second] - values[first], systems[first].exchanged(systems[second]), draw, unit_of)
         for first, second in combinations(range(len(systems)), 2)
     ]
-    return PairedScores(values, drawn, np.array(p).reshape(len(p), values.shape[1]))
+    return drawn, np.array(p).reshape(len(p), values.shape[1])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -263,7 +260,7 @@ class Contest:
         report: ScoreReport,
         about: Sequence[Notice],
         every: Sequence[Sequence[Notice]],
-        draw: Resampling,
+        draw: Intervals,
         signatures: Sequence[Signature | None],
     ) -> ScoreReport:
         """Return the report of the comparison, from that on one of the systems over the same clips.
@@ -272,7 +269,8 @@ class Contest:
         matter most are repeated.
         """
         grave = [[notice for notice in notices if notice.grave or notice.first] for notices in every]
-        drawn, lead = dataclasses.asdict(draw), self.columns[self.lead].name
+        drawn: dict[str, Any] = {"resamples": draw.resamples, "seed": draw.seed, "over": draw.over}
+        lead = self.columns[self.lead].name
         signature = of_comparison([signature for signature in signatures if signature], drawn)
         return dataclasses.replace(
             report,
@@ -285,7 +283,7 @@ class Contest:
             signature=str(signature),
         )
 
-    def notices(self, draw: Resampling) -> list[Notice]:
+    def notices(self, draw: Intervals) -> list[Notice]:
         """Return the notices that apply to any comparison."""
         notices: list[Notice] = []
         if self.units < FEWEST:
@@ -307,7 +305,7 @@ class Contest:
 def compare_clips(
     systems: Sequence[Place],
     score: Callable[[Place], Case],
-    draw: Resampling,
+    draw: Intervals,
     *,
     against: Against = "all",
     lead: str | None = None,
@@ -336,13 +334,13 @@ def compare_clips(
     columns = report.tables[0].columns[1:]
     deciding = measured(columns, lead or report.lead)
     values = np.array([score.scores(np.ones((1, len(clips))))[0] for score in scores])
-    whole = tested(scores, values, draw, unit_of)
+    drawn, p = tested(scores, values, draw, unit_of)
     contest = Contest(
         names,
         columns,
-        whole.values,
-        whole.drawn,
-        whole.p,
+        values,
+        drawn,
+        p,
         int(unit_of.max()) + 1,
         draw.over,
         deciding,

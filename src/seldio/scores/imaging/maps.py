@@ -191,7 +191,6 @@ def pearson(label: Floats, detection: Floats) -> float:
 
 #: The program, and the overlaps (IoU) at which a pair counts as a detection.
 PROFILE = "dcase2026"
-TITLE = "DCASE 2026 Task 3: AP of energy maps at IoU 0.25, 0.50 and 0.75, and Pearson r"
 PROGRAM = "DCASE2026_Task3_SAISELD_baseline at d4df662 (30 June 2026), evaluate.py"
 THRESHOLDS = (0.25, 0.5, 0.75)
 #: Mean over the classes that have labels, or one list of all detections; the first is the default.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from hashlib import sha256
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,7 @@ from seldio.scores.imaging.maps import (
     PROFILE,
     PROGRAM,
     THRESHOLDS,
-    TITLE,
     Annotations,
-    Average,
     Detections,
     MapScores,
     paired,
@@ -40,14 +38,15 @@ from seldio.scores.resampling import (
     FEWEST,
     Intervals,
     Over,
-    Resampling,
     interval,
     interval_cells,
     resampled,
     units_of,
 )
+from seldio.scores.scorers import MAPS
 from seldio.scores.seld.counting import WORD
 from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, shared_parts
+from seldio.scores.seld.score_labels import ClipOptions
 from seldio.scores.seld.scoring import by_clip
 from seldio.scores.signatures import Signature, signature
 from seldio.text import listed, plural, printable
@@ -124,7 +123,7 @@ class ImagingCase:
         return ScoreReport(
             system,
             PROFILE,
-            TITLE,
+            MAPS[PROFILE],
             over,
             tuple(tables),
             self.notices(),
@@ -137,7 +136,7 @@ class ImagingCase:
         """Return the notices that apply: first those to read before the numbers, then the grave ones."""
         return in_order(_notices(self))
 
-    def with_bootstrap(self, system: str, draw: Resampling) -> ScoreReport:
+    def with_bootstrap(self, system: str, draw: Intervals) -> ScoreReport:
         """Return the report with bootstrap intervals of the overall scores.
 
         Raises:
@@ -244,23 +243,10 @@ def _about_files(case: ImagingCase) -> Iterator[Notice]:
     yield from counted("missing-clips", missing, "clip", f"{text}what it does well scores higher", True)
 
 
-@dataclasses.dataclass(frozen=True)
-class ImagingOptions:
-    """How energy maps are scored."""
-
-    profile: str | None = None  # of energy maps there is one
-    average: Average | None = None  # macro or micro; macro by default
-    by_clip: bool = False  # with the scores of each clip
-    intervals: Intervals | None = None  # with 95 % confidence intervals, by bootstrap alone
-    split: str | None = None  # score the clips of this split of the reference alone
-    allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
-    force: bool = False  # score labels and predictions in which there are errors too
-
-
 def score_maps(
     predictions: Place,
     reference: Place,
-    options: ImagingOptions | None = None,
+    options: ClipOptions | None = None,
     *,
     format: str | None = None,
     reference_format: str | None = None,
@@ -274,36 +260,19 @@ def score_maps(
         UsageError: an option makes no sense, or a side has no energy maps.
         DataError: clips have no prediction, or no reference.
     """
-    options = options or ImagingOptions()
+    options = options or ClipOptions()
     case = scored_maps(predictions, reference, options, format, reference_format)
     if options.intervals is None:
         return case.report(path_of(predictions))
     if options.intervals.jackknife:
         raise UsageError("--intervals jackknife does not apply to energy maps; choose bootstrap")
-    return case.with_bootstrap(path_of(predictions), options.intervals.resampling)
-
-
-def compare_maps(
-    systems: Sequence[Place],
-    reference: Place,
-    options: ImagingOptions,
-    draw: Resampling,
-    *,
-    format: str | None = None,
-    reference_format: str | None = None,
-    **shown: Any,
-) -> ScoreReport:
-    """Compare the energy maps of systems with those of labels; see :func:`.pairs.compare_clips`."""
-    from seldio.scores.comparison.pairs import compare_clips
-
-    formats = format, reference_format
-    return compare_clips(systems, lambda path: scored_maps(path, reference, options, *formats), draw, **shown)
+    return case.with_bootstrap(path_of(predictions), options.intervals)
 
 
 def scored_maps(
     predictions: Place,
     reference: Place,
-    options: ImagingOptions,
+    options: ClipOptions,
     format: str | None = None,
     reference_format: str | None = None,
 ) -> ImagingCase:

@@ -12,7 +12,7 @@ import numpy as np
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
-from seldio.scores.scorers import index
+from seldio.scores.scorers import MAPS
 from seldio.scores.seld.counting import EPSILON, SECOND, Average, Floats, Measure, Thresholds, nanmean
 from seldio.text import meant
 
@@ -129,6 +129,6 @@ def get(name: str) -> SeldProfile:
     for profile in PROFILES:
         if name in (profile.name, *profile.aliases):
             return profile
-    names = [profile.name for profile in index() if profile.scores != "answers"]
+    names = [*(profile.name for profile in PROFILES), *MAPS]
     close = meant(name, names) or f"; choose from {', '.join(names)}"
     raise UsageError(f"unknown profile {name!r} for labels{close}")

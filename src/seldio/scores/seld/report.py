@@ -29,8 +29,8 @@ from seldio.scores.resampling import (
     ENOUGH,
     FEWEST,
     TOO_FEW,
+    Intervals,
     Over,
-    Resampling,
     by_unit,
     doubt,
     interval_cells,
@@ -77,12 +77,11 @@ class SeldCase:
     prediction: ScoredSide
     scored_frames: Ints  # how many of each clip count
     signature: Signature  # what it rests on
+    intervals: Intervals  # which are shown
     dropped: int = 0  # predicted rows that the program does not read
     chosen: tuple[str, ...] = ()  # sentences about formats that the content did not decide
     left_out: tuple[int, int] = (0, 0)  # clips not counted, for want of a prediction and for want of a reference
     hint: str = ""  # what to do where all predictions are of one split of the reference, which has others too
-    intervals: bool = False  # whether the intervals of the official jackknife are shown
-    bootstrap: Resampling | None = None  # how resamples are drawn, where bootstrap intervals are shown
     by_clip: bool = False  # whether the scores of each clip are shown
     named: bool = False  # whether the user named the profile
     forced: tuple[str, ...] = ()  # errors in the data, which is scored all the same
@@ -92,12 +91,12 @@ class SeldCase:
     @cached_property
     def bounds_by_kind(self) -> Mapping[str, tuple[Floats, Floats]]:
         """Return the lower and upper ends of the intervals that are shown, by their kind, the bootstrap first."""
-        bounds = {"bootstrap": self.score.bootstrap(self.bootstrap)} if self.bootstrap is not None else {}
-        return bounds | ({"jackknife": self.score.jackknife()} if self.intervals else {})
+        bounds = {"bootstrap": self.score.bootstrap(self.intervals)} if self.intervals.bootstrap else {}
+        return bounds | ({"jackknife": self.score.jackknife()} if self.intervals.jackknife else {})
 
     def over(self, kind: str) -> Over:
         """Return the units from which the intervals of a kind are drawn."""
-        return self.bootstrap.over if kind == "bootstrap" and self.bootstrap is not None else "clips"
+        return self.intervals.over if kind == "bootstrap" else "clips"
 
     def labelled(self, classes: Sequence[bool] | Any) -> list[str]:
         """Return the names of the chosen classes."""
@@ -148,10 +147,6 @@ class SeldCase:
         """Return all that apply: what is to be read before the numbers, then the grave ones."""
         checks = (_about_formats, _about_clips, _about_rows, _about_classes)
         return in_order(notice for check in checks for notice in check(self))
-
-    def with_bootstrap(self, system: str, draw: Resampling) -> ScoreReport:
-        """Return the report with bootstrap intervals, next to those of the official jackknife."""
-        return dataclasses.replace(self, bootstrap=draw, intervals=True).report(system)
 
     def unsure(self, over: Over) -> Iterator[Notice]:
         """Yield whether overall intervals are marked with an asterisk, or unreliable though there are clips enough."""
@@ -339,9 +334,9 @@ def _about_clips(case: SeldCase) -> Iterator[Notice]:
     elif empty and case.profile.horizon is None:
         text = f"{plural(empty, 'clip')} without labels: the official program ends with ValueError, here they count 0"
         yield Notice("empty-reference", text)
-    if not (case.intervals or case.bootstrap):
+    if not (case.intervals.jackknife or case.intervals.bootstrap):
         return
-    over = case.over("jackknife" if case.bootstrap is None else "bootstrap")
+    over = case.over("bootstrap" if case.intervals.bootstrap else "jackknife")
     units = len(rooms_of(case.score.clips) if over == "rooms" else case.score.clips)
     if len(case.score.clips) < 2:
         yield Notice("one-clip", "no intervals: leaving out one clip at a time requires at least two clips")
@@ -422,7 +417,7 @@ def _about_classes(case: SeldCase) -> Iterator[Notice]:
         text = f"by {' and '.join(shown)}: means over the classes that have references there"
         also = "; false alarms of other classes show in ER" if "ER" in names else ""
         yield Notice("present-classes", text + also)
-    lone = case.labelled((case.score.counts[:, Count.MATCHED] > 0).sum(axis=0) == 1) if case.intervals else []
+    lone = case.labelled((case.score.counts[:, Count.MATCHED] > 0).sum(axis=0) == 1) if case.intervals.jackknife else []
     if lone:
         recall = " and LR are" if "LR" in names else " is"
         text = f"without it F{recall} 0 and no error is defined, so that intervals are of means over other classes"

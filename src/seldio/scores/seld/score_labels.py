@@ -6,10 +6,10 @@ Where a sample fits much better with the predictions changed, they are scored ag
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from seldio.conversion import losses
 from seldio.errors import SeldioError, UsageError
@@ -20,7 +20,7 @@ from seldio.formats import LabelFormat, get
 from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.datasets import of_dialect
 from seldio.reports.tables import ScoreReport
-from seldio.scores.resampling import Intervals, Resampling
+from seldio.scores.resampling import Intervals
 from seldio.scores.seld import profiles
 from seldio.scores.seld.causes import probable_causes, sampled
 from seldio.scores.seld.counting import NOTHING, Average, Thresholds, digest, event_frames
@@ -34,22 +34,28 @@ from seldio.vocabularies import short, vocabulary
 
 
 @dataclasses.dataclass(frozen=True)
-class SeldOptions:
-    """How labels are scored."""
+class ClipOptions:
+    """How labels, or the energy maps of labels, are scored."""
 
     #: name of the way of scoring; by default ``dcase2025`` for stereo labels, else ``dcase2023``
     profile: str | None = None
     average: Average | None = None  # macro or micro; the profile's first by default
+    intervals: Intervals | None = None  # with 95 % confidence intervals
+    by_clip: bool = False  # with the scores of each clip
+    split: str | None = None  # score the clips of this split of the reference alone
+    allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
+    force: bool = False  # score labels and predictions in which there are errors too
+
+
+@dataclasses.dataclass(frozen=True)
+class SeldOptions(ClipOptions):
+    """How labels are scored."""
+
     #: how far a prediction may be off: angle (degrees), distance (metres), relative; those of the profile by default
     threshold: Mapping[str, float] = dataclasses.field(default_factory=dict)
     onscreen: bool = False  # whether it must agree on being in the picture
     classes: str | None = None  # vocabulary of the classes; that of the labels by default
-    intervals: Intervals | None = None  # with 95 % confidence intervals
-    by_clip: bool = False  # with the scores of each clip
     errors: bool = False  # with what the lost F is made of
-    split: str | None = None  # score the clips of this split of the reference alone
-    allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
-    force: bool = False  # score labels and predictions in which there are errors too
     baselines: bool = False  # with the published results of the profile, where they are over the same clips
 
     def limits(self, profile: SeldProfile) -> Thresholds:
@@ -112,23 +118,6 @@ def score_labels(
     return with_baselines(report, case.score.clips, [*changed, *["classes"] * (options.classes is not None)])
 
 
-def compare_labels(
-    systems: Sequence[Place],
-    reference: Place,
-    options: SeldOptions,
-    draw: Resampling,
-    *,
-    format: str | None = None,
-    reference_format: str | None = None,
-    **shown: Any,
-) -> ScoreReport:
-    """Compare the outputs of systems with labels, and with each other; see :func:`.pairs.compare_clips`."""
-    from seldio.scores.comparison.pairs import compare_clips
-
-    with opened_reference(reference, options, reference_format) as labels:
-        return compare_clips(systems, lambda path: scored_case(path, labels, options, format), draw, **shown)
-
-
 #: Labels that systems are scored against, whose source is open; by which profile; and what reads those of some clips,
 #: once for systems that all have them.
 OpenReference: TypeAlias = tuple[SideLabels, SeldProfile, Callable[[tuple[str, ...]], ScoredSide]]
@@ -189,7 +178,6 @@ def scored_case(
     causes = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
     signed = signature(profile.name, given, labels.digest, written.digest)
-    drawn = options.intervals or Intervals()
     mistakes = None
     if options.errors:
         from seldio.scores.seld.mistakes import count
@@ -204,12 +192,11 @@ def scored_case(
         scored,
         grid_lengths(profile, a, len(clips)),
         signed,
+        options.intervals or Intervals(),
         len(written.rows) - len(b),
         chosen,
         compared.left_out,
         compared.hint,
-        intervals=drawn.jackknife,
-        bootstrap=drawn.resampling if drawn.bootstrap else None,
         by_clip=options.by_clip,
         named=options.profile is not None,
         forced=forced,

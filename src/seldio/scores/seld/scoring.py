@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seldio.errors import UsageError
 from seldio.schema.events import clip_codes, origin_of
 from seldio.scores import resampling
-from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, Summed, effective, units_of
+from seldio.scores.resampling import ENOUGH, FEWEST, Intervals, Over, Summed, effective, units_of
 from seldio.scores.seld.counting import (
     Average,
     Count,
@@ -113,7 +113,7 @@ class SeldScore:
         without_each = self.counts.sum(axis=0, keepdims=True) - self.counts
         return intervals(self.values(), self.profile.score(without_each, self.average))
 
-    def bootstrap(self, draw: Resampling = Resampling()) -> tuple[Floats, Floats]:  # noqa: B008 - frozen
+    def bootstrap(self, draw: Intervals = Intervals()) -> tuple[Floats, Floats]:  # noqa: B008 - frozen
         """Return the lower and upper ends of the 95 % bootstrap intervals.
 
         Where no resample has another score they are NaN, but those of F and LR of a class, 0 or 1, have one end.
