@@ -26,13 +26,8 @@ from seldio.formats import ItemFormat, get
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item
 from seldio.tasks import SO_BENCH
-<<<<<<< HEAD
-from seldio.tasks.mix import lot_of, targets
-=======
 from seldio.tasks.mix import targets
 from seldio.tasks.scene import Lot
-from seldio.tasks.specs import Margins, margins_of
->>>>>>> tasks
 from seldio.tasks.task import digest
 
 STARSS23 = get("starss23")
@@ -103,29 +98,7 @@ def test_items_made_unchecked_are_valid(labels: Path) -> None:
         assert target.write(items) == b"".join(text + b"\n" for text in texts)
 
 
-<<<<<<< HEAD
-@pytest.fixture(scope="module")
-def items(labels: Path) -> list[Item]:
-    return tasks.generate(seldio.read(labels), seed=3).items
-
-
-def reference(items: list[Item], seed: int, wanted: dict[str, int]) -> set[str]:
-=======
-@pytest.mark.parametrize("to", ["mmau", "mmar", "jasco", "so-bench-predictions"])
-def test_targets_that_cannot_carry_what_is_asked(labels: Path, to: str) -> None:
-    with pytest.raises(UsageError, match="so-bench, so-dataset-qa, items, ruenvaqa"):
-        converted(labels, to)
-
-
-def test_directions_out_of_range_have_no_right_answer(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("".join(f"{frame},3,0,{azimuth},0,200\n" for frame, azimuth in
-                                            enumerate([10] * 30 + [200] * 3)))  # fmt: skip
-    with pytest.raises(DataError, match=r"azimuth 200 of a at label frame 30 .*3 rows like it"):
-        convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, QuestionOptions(force=True))
-
-
 def reference(items: list[tuple[Item, Lot]], seed: int, wanted: dict[str, int]) -> set[str]:
->>>>>>> tasks
     """Ids taken in turn over the answers of each task, by plain Python."""
     kept: set[str] = set()
     for task, number in wanted.items():
