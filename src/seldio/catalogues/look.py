@@ -20,7 +20,7 @@ from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry
 from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
-from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
+from seldio.formats import LabelFormat, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
 from seldio.formats.detect import Detection, LabelRows, closest, detect, means_the_same, width_and_header
 from seldio.formats.dialects import DIALECTS, OUTSIDE
@@ -36,15 +36,6 @@ if TYPE_CHECKING:
 #: What ends so is left alone, unless it begins like labels of a tool.
 TEXTS = (".txt", ".tsv")
 PARQUET_SUFFIX = ".parquet"
-
-
-@dataclasses.dataclass(frozen=True)
-class Recognised:
-    """A group of files of one format, read."""
-
-    reading: LabelReading  # their rows
-    named: bool  # whether the user named the format
-    evidence: str  # why the format was chosen; empty where it was named or where no file has a row
 
 
 @cache

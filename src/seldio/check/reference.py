@@ -127,7 +127,7 @@ def _annotated(catalogue: Catalogue) -> dict[str, set[str]]:
     clips: dict[str, set[str]] = {}
     for part in catalogue.labels:
         if isinstance(part.format, LabelFormat) and part.format.clips_by == "rows" and part.format.role != "table":
-            for rows in (rows for labels in part.labels(lambda _: None) for rows in labels.reading.parts):
+            for rows in (rows for reading in part.labels(lambda _: None) for rows in reading.parts):
                 clips.setdefault(_clip(rows.file.name), set()).add(rows.origin.clip)
     return clips
 
@@ -138,7 +138,7 @@ def _labelled(catalogue: Catalogue) -> dict[str, int | None]:
     for part in catalogue.parts():
         if part.questions is not None:
             continue
-        readings = [labels.reading for labels in part.labels(lambda _: None)]
+        readings = part.labels(lambda _: None)
         for reading in readings:
             frames = reading.table["frame"].to_numpy() if "frame" in reading.table.column_names else None
             for rows in reading.parts:

@@ -166,6 +166,16 @@ class LabelReading(Reading):
     table: pa.Table  # their rows
     parts: Sequence[FileRows]  # the files
     whole: frozenset[str] = frozenset()  # fields of which no cell has a decimal point
+    named: bool = False  # whether the user named the format
+    evidence: str = ""  # why the format was chosen; empty where it was named or where no file has a row
+
+    @cached_property
+    def files(self) -> dict[str, FileRows]:
+        """The files by their paths as shown to people; of a table of many clips, the rows of its first clip."""
+        files: dict[str, FileRows] = {}
+        for part in self.parts:
+            files.setdefault(part.file.path, part)
+        return files
 
     def part_of(self, row: int) -> FileRows:
         """Return the file that row number *row* of the table came from."""

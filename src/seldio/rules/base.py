@@ -64,12 +64,11 @@ class Labels:
 
     Args:
         reading: the rows.
-        named: whether the user chose the format.
         reference: what is expected.
     """
 
-    def __init__(self, reading: LabelReading, *, named: bool = False, reference: Reference | None = None) -> None:
-        self.reading, self.named, self.format = reading, named, reading.format
+    def __init__(self, reading: LabelReading, reference: Reference | None = None) -> None:
+        self.reading, self.format = reading, reading.format
         self.dialect = dialect = reading.format if isinstance(reading.format, Dialect) else None
         #: the largest azimuth of the format, in degrees
         self.widest = 90 if dialect is not None and dialect.folded else 180
