@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyarrow as pa
@@ -22,6 +23,9 @@ from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat, ItemReading
+
+#: Bytes of files that are worked on at once.
+CUT = 8 << 20
 
 
 class NamedEntry(NamedTuple):
@@ -102,6 +106,16 @@ class Part:
     def reading(self, file: TextFile, sink: Sink) -> ItemReading | None:
         """Return the questions or predictions of one of :meth:`texts`; None, with findings, where that fails."""
         return cast("ItemFormat", self.format).read(file.data, file.path, sink)
+
+    def by_clip(self) -> Part:
+        """Return the part with its files in the order of their clips, whatever folders they are in."""
+        return self.of(sorted(self.files, key=attrgetter("clip")))
+
+    def cut(self, most: int = CUT) -> list[Part]:
+        """Return the part in parts of at most so many bytes; no file is split."""
+        from seldio.parallel import cut
+
+        return [self.of(files) for files in cut(self.files, most, attrgetter("size"))]
 
     def chosen(self, numbers: Sequence[int]) -> Part:
         """Return the part with some of its files only, in that order."""

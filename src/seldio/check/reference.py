@@ -135,9 +135,7 @@ def _annotated(catalogue: Catalogue) -> dict[str, set[str]]:
 def _labelled(catalogue: Catalogue) -> dict[str, int | None]:
     """Return the clips of labels, with the label frames up to the last label, as far as the labels can be read."""
     ends: dict[str, int | None] = {}
-    for part in catalogue.parts():
-        if part.questions is not None:
-            continue
+    for part in catalogue.labels:
         readings = part.labels(lambda _: None)
         for reading in readings:
             frames = reading.table["frame"].to_numpy() if "frame" in reading.table.column_names else None

@@ -101,7 +101,7 @@ def examine(
         package, sources = _package(source, clips)
         described = clips.own if clips else None
         catalogues = [Catalogue(files, format, contents=changed, described=described) for files in sources]
-        parts = [[*catalogue.labels, *catalogue.question_parts()] for catalogue in catalogues]
+        parts = [[*each.labels, *chain(*(part.cut() for part in each.questions))] for each in catalogues]
         submission = _submission(source, [*chain(*parts)], format, reference)
         only_answers = submission is not None and source.single  # it holds no labels, whatever it looks like
         noted = chain.from_iterable(catalogue.findings for catalogue in catalogues)

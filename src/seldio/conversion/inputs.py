@@ -30,13 +30,11 @@ if TYPE_CHECKING:
 
 #: Findings that ask for the name of the format.
 _UNDECIDED = ("SYN901", "SYN903")
-#: More bytes than any part has: one part for each format.
-_ALL = 1 << 62
 
 
-def label_parts(catalogue: Catalogue, *, by_clip: bool = False, size: int = _ALL) -> list[Part]:
-    """Return the label files of a catalogue, in parts."""
-    parts = [part for part in catalogue.parts(by_clip=by_clip, size=size) if part.questions is None]
+def label_parts(catalogue: Catalogue) -> list[Part]:
+    """Return the label files of a catalogue by their formats."""
+    parts = catalogue.labels
     # reading a single file says what it is instead of labels
     if not parts and catalogue.source.single and not catalogue.of("recording", "video"):
         parts = [Part((NamedEntry(entry, entry.name, ""),)) for entry in catalogue.source]

@@ -144,7 +144,7 @@ def make_questions(
     folder = None if cuts else place.parent if isinstance(place, Path) else Path()
     finder = RecordingFinder.of(source, folder)
     work = partial(asked_about, target=target.name, options=options, asking=asking, finder=finder)
-    parts = label_parts(catalogue, by_clip=True, size=PART)
+    parts = [each for part in label_parts(catalogue) for each in part.by_clip().cut(PART)]
     if not parts:
         from seldio.rules.collection import why_no_labels
 

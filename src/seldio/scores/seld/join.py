@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -283,10 +282,9 @@ def labels_of(
     findings: list[Finding] = []
     sink = raising_unknown(findings.append)
     catalogue = Catalogue(source, layout, sink, wanted=wanted, described=described)
-    everything = catalogue.parts(size=sys.maxsize, by_clip=True)
-    parts = [part for part in everything if part.questions is None]
-    if everything and not parts:
-        raise UsageError(f"{printable(source.path)} holds {everything[0].questions}, not labels")
+    parts = [part.by_clip() for part in catalogue.labels]
+    if catalogue.asked is not None and not parts:
+        raise UsageError(f"{printable(source.path)} holds {catalogue.asked.name}, not labels")
     entries_by_clip(parts)
     for part in parts:
         if part.format is None:  # its files say why, with the true line
