@@ -26,7 +26,7 @@ from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Report, Severity, gathered
 from seldio.formats import LabelFormat, LabelReading
 from seldio.parallel import parallel_map
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.rules.collection import UNREAD_RULES, Collection, Reference, grouped, nothing_checked
 from seldio.rules.submissions import (
     NAME_RULES,
@@ -147,7 +147,7 @@ def examine(
                 from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
 
                 layout = formats.named(format, LabelFormat) if format is not None else None
-                findings += (reader_rule("SUB120").at(source.path, why) for why in misfits(source, clips.path, layout))
+                findings += (READER_RULES["SUB120"].at(source.path, why) for why in misfits(source, clips.path, layout))
         if submission is not None:
             from seldio.rules.predictions import ARCHIVE_RULES
 
