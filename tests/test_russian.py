@@ -21,7 +21,6 @@ from seldio import synth
 from seldio.errors import UsageError
 from seldio.findings import raise_errors
 from seldio.formats.mera import RUENVAQA
-from seldio.rules import findings
 from seldio.rules.item_table import ItemTable
 from seldio.rules.items import INSTRUCTION_RULES, QUESTION_RULES
 from seldio.schema.events import COLUMNS, Origin, with_origin
@@ -298,7 +297,7 @@ def test_files_are_clean_and_come_back(synthetic, hub):
     data = RUENVAQA.write(items, {"hub": hub})
     reading = RUENVAQA.read(data, "test.json", raise_errors)
     assert RUENVAQA.write(reading.rows, reading.origin) == data
-    found = {finding.code for finding in findings(QUESTION_RULES + INSTRUCTION_RULES, ItemTable(reading))}
+    found = {finding.code for finding in ItemTable(reading).report(QUESTION_RULES + INSTRUCTION_RULES)}
     assert not {code for code in found if code.startswith(("QAI20", "QAI10"))} - {"QAI107"}
     for before, after in zip(items, reading.rows, strict=True):
         for field in RUENVAQA.carries:

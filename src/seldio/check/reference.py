@@ -19,7 +19,6 @@ from seldio.formats import LabelFormat, stem_of
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips, named_split
 from seldio.formats.items import ItemFormat
 from seldio.formats.mera import MERA_TASK, gold_of, id_value, task_name
-from seldio.rules import findings
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemTable
 from seldio.rules.items import repeated_id
@@ -100,7 +99,7 @@ def _questions(catalogue: Catalogue) -> ItemReference | None:
         raise UsageError(f"{printable(source.path)} holds predictions; a reference must hold the questions they answer")
     if reading is None or not reading.rows:
         raise UsageError(f"{printable(source.path)} holds no questions")
-    for finding in findings([repeated_id], ItemTable(reading)):
+    for finding in ItemTable(reading).report([repeated_id]):
         raise_errors(finding)  # no prediction can be joined to an id that appears twice
     gold = {id_value(row.id): row.answer or "" for row in items}
     return ItemReference(source.path, reading, {MERA_TASK: gold} if reading.home == "ruenvaqa" else {})

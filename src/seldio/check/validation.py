@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
@@ -216,10 +217,10 @@ def _items(
     parts = [part for part in (every if submission is None else submission.answers) if part.questions is not None]
     if not parts and reference is None:
         return []
-    from seldio.check.items import ItemCheck, check_kind, item_findings
+    from seldio.check.items import check_kind, check_part, item_findings
 
     of_clips = reference is None or isinstance(reference, Reference)
-    check = ItemCheck(reference, submitted, facts=facts)
+    check = partial(check_part, reference=reference, inside=submitted, facts=facts)
     here = reference is not None or submitted or source.kind not in ("file", "folder")
     items: list[tuple[Part, CheckedItems]] = []
     with memory_given_back():

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio.findings import Finding, Rule, Sink
+from seldio.findings import Finding, Rule, Severity, Sink
 from seldio.schema.arrays import from_numpy, from_texts
 from seldio.schema.events import ClipFile, Origin, with_origin
 
@@ -149,13 +149,16 @@ class Reading(ABC):
         message: str,
         hint: str | None = None,
         number: int | None = None,
+        severity: Severity | None = None,
+        fixable: bool = True,
     ) -> Finding:
         """Return a finding of *rule* at *field* of row number *row*, with its true place; with None about the file."""
         if row is None:
             return rule.at(self.path_of(None), message, hint)
         at = self.place(row, field, number)
-        fixable = rule.fix != "none" and self.format.repairable
-        return at.finding(rule, self.path_of(row), message, hint, fixable=fixable)
+        fixable = fixable and rule.fix != "none" and self.format.repairable
+        finding = at.finding(rule, self.path_of(row), message, hint, fixable=fixable)
+        return finding if severity is None else dataclasses.replace(finding, severity=severity)
 
 
 @dataclasses.dataclass(frozen=True)
