@@ -6,6 +6,7 @@ Nothing here passes or fails: the last column is the limit that the project has 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -27,7 +28,7 @@ import stored
 
 import seldio
 from seldio import validate
-from seldio.check.labels import LabelGroup
+from seldio.check.labels import label_findings
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
 from seldio.media.recording import Recording
@@ -230,8 +231,8 @@ def reject(finding: Finding) -> None:
 def check(files: list[TextFile]) -> list[Finding]:
     """Read and run all label rules."""
     found: list[Finding] = []
-    found += [finding for finding, _ in LabelGroup(STARSS23.read(files, found.append), True, "").findings()]
-    return found
+    reading = dataclasses.replace(STARSS23.read(files, found.append), named=True)
+    return [*found, *(finding for finding, _ in label_findings(reading))]
 
 
 def bare_parse(content: bytes) -> pa.Table:

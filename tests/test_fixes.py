@@ -21,7 +21,7 @@ from test_rules import ALL, Case
 
 import seldio
 from seldio.check import repair
-from seldio.check.labels import LabelGroup
+from seldio.check.labels import label_findings
 from seldio.check.repair import Fixed, fix
 from seldio.findings import Finding, Severity
 from seldio.formats import LabelReading, get
@@ -220,7 +220,7 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
 def checked(data: bytes, dialect: Dialect) -> tuple[LabelReading, list[Finding]]:
     found: list[Finding] = []
     reading = dialect.read([text_file(data)], found.append)
-    found += [finding for finding, _ in LabelGroup(reading, True, "").findings()]
+    found += [finding for finding, _ in label_findings(reading)]
     return reading, found
 
 

@@ -142,8 +142,7 @@ def test_wrong_instructions(row: dict[str, Any], code: str) -> None:
 
 
 def instructions_checked(reading: ItemReading) -> list[Finding]:
-    table = ItemTable(reading)
-    return [*findings((homoglyph_letter, *INSTRUCTION_RULES), table)]
+    return ItemTable(reading).report((homoglyph_letter, *INSTRUCTION_RULES))
 
 
 SUBMISSIONS = [

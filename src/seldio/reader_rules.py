@@ -21,8 +21,3 @@ for _code, _record in RECORDS.items():
     _kind = _record["name"], Severity(_record["severity"]), _record.get("fix", "none")
     _text = {"summary": _record["summary"], "hint": _record.get("hint"), "url": f"{DOCS}reference/rules/{_code}.html"}
     READER_RULES[_code] = Rule(_code, *_kind, explains=_explains, **_text)
-
-
-def reader_rule(code: str) -> Rule:
-    """Return the rule from which a reader makes its findings."""
-    return READER_RULES[code]

@@ -5,9 +5,9 @@ predictions of a format, a recording, a video, a table of words, what is read wi
 evidence, and with what speaks against it. What a verb does::
 
     with open_source(path, sink) as source:
-        parts = Catalogue(source, format, sink).parts()          # findings on formats; nothing is read as rows yet
-        for part, partial in zip(parts, parallel_map(work, parts, size=attrgetter("size"))):
-            total += partial                                     # work(part) calls part.labels(sink), part.items(sink)
+        catalogue = Catalogue(source, format, sink)     # findings on formats; nothing is read as rows yet
+        for part in (*catalogue.labels, *catalogue.questions):
+            ...                                         # calls part.labels(sink), part.items(sink)
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -52,8 +51,6 @@ if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.scores.seld.join import Wanted
 
-#: Bytes of a part.
-CUT = 8 << 20
 #: Bytes of a data set whose files of questions are kept, once they have been looked at, until they are worked on.
 HOLD = 16 << 20
 #: Bytes that tell what a large file of JSON Lines is.
@@ -129,19 +126,6 @@ class Catalogue:
             look.part((NamedEntry(entry, entry.name, "") for entry in entries), format, named=chosen is not None)
             for format, entries in look.questions.values()
         ]
-
-    def parts(self, *, size: int = CUT, by_clip: bool = False) -> list[Part]:
-        """Return the parts to work on: labels by format, then questions and predictions; unreadable files first.
-
-        Args:
-            size: bytes of a part; no file is split.
-            by_clip: whether the label files of a format are in the order of their clips, whatever folders they are in.
-        """
-        return [run for part in self.labels for run in _runs(part, size, by_clip)] + self.question_parts(size)
-
-    def question_parts(self, size: int = CUT) -> list[Part]:
-        """Return the questions and predictions, at most *size* bytes at a time; no file is split."""
-        return [run for part in self.questions for run in _runs(part, size)]
 
     @property
     def asked(self) -> ItemFormat | None:
@@ -344,15 +328,6 @@ def _by_format(
     if left_over:
         parts.append(look.part((file for file in every if file.path in left_over), undecided=True))
     return parts, [look.named[file.path].entry for file in lists]
-
-
-def _runs(part: Part, size: int, by_clip: bool = False) -> list[Part]:
-    files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
-    if part.size <= size or len(files) < 2:  # most often, and then no engine is loaded
-        return [part.of(files)] if files else []
-    from seldio.parallel import cut
-
-    return [part.of(run) for run in cut(files, size, attrgetter("size"))]
 
 
 # --- every file in one group -----------------------------------------------------------------------------

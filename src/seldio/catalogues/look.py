@@ -20,12 +20,12 @@ from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry
 from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
-from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
+from seldio.formats import LabelFormat, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
 from seldio.formats.detect import Detection, LabelRows, closest, detect, means_the_same, width_and_header
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect
-from seldio.reader_rules import READER_RULES, reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import short, vocabulary
@@ -36,15 +36,6 @@ if TYPE_CHECKING:
 #: What ends so is left alone, unless it begins like labels of a tool.
 TEXTS = (".txt", ".tsv")
 PARQUET_SUFFIX = ".parquet"
-
-
-@dataclasses.dataclass(frozen=True)
-class Recognised:
-    """A group of files of one format, read."""
-
-    reading: LabelReading  # their rows
-    named: bool  # whether the user named the format
-    evidence: str  # why the format was chosen; empty where it was named or where no file has a row
 
 
 @cache
@@ -320,7 +311,7 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
     elif detection.blank:
         hint = "leave out rows in which nothing was detected"
         for file in group:
-            sink(reader_rule("LAB315").at(file.path, "every cell of every row is 0", hint, 1))
+            sink(READER_RULES["LAB315"].at(file.path, "every cell of every row is 0", hint, 1))
         return
     elif not candidates:
         path, width = group[0].path, detection.rows.width or len(detection.rows.header)
@@ -334,7 +325,7 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
         code, message = "SYN903", f"this may be {names}"
         why = "; ".join(f"{candidate.format.name}: {candidate.evidence}" for candidate in shown)
         hint = f"choose one with --format, or in a dataset.toml, which seldio info --write makes. {why}"
-    sink(reader_rule(code).at(group[0].path, message + more, hint, 1, column, fixable=False))
+    sink(READER_RULES[code].at(group[0].path, message + more, hint, 1, column, fixable=False))
 
 
 _CLASSES = re.compile(r"([\w.-]+) \(classes of ([\w.-]+)\)")

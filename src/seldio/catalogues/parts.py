@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyarrow as pa
 
-from seldio.catalogues.look import Recognised, in_utf8, usable
+from seldio.catalogues.look import in_utf8, usable
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.findings import Sink
-from seldio.formats import Format, LabelFormat, TextFile, get
+from seldio.formats import Format, LabelFormat, LabelReading, TextFile, get
 from seldio.schema.events import origin_of
 from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat, ItemReading
+
+#: Bytes of files that are worked on at once.
+CUT = 8 << 20
 
 
 class NamedEntry(NamedTuple):
@@ -74,7 +78,7 @@ class Part:
             else:
                 yield TextFile(entry.path, name, clip, data)
 
-    def labels(self, sink: Sink) -> list[Recognised]:
+    def labels(self, sink: Sink) -> list[LabelReading]:
         """Return the labels of its files, each format apart; what is wrong goes to *sink*. None of questions.
 
         A table of many clips is a reading of its own. Files that turn out to be unreadable are in no reading.
@@ -90,7 +94,8 @@ class Part:
         if not isinstance(format, LabelFormat):
             return []
         groups = [[file] for file in files] if format.role == "table" else [files] * bool(files)
-        return [Recognised(format.read(group, sink), self.named, self.evidence) for group in groups]
+        readings = (format.read(group, sink) for group in groups)
+        return [dataclasses.replace(reading, named=self.named, evidence=self.evidence) for reading in readings]
 
     def items(self, sink: Sink) -> Iterator[ItemReading]:
         """Yield the questions or predictions of each file that can be read, none of labels; report to *sink*."""
@@ -101,6 +106,16 @@ class Part:
     def reading(self, file: TextFile, sink: Sink) -> ItemReading | None:
         """Return the questions or predictions of one of :meth:`texts`; None, with findings, where that fails."""
         return cast("ItemFormat", self.format).read(file.data, file.path, sink)
+
+    def by_clip(self) -> Part:
+        """Return the part with its files in the order of their clips, whatever folders they are in."""
+        return self.of(sorted(self.files, key=attrgetter("clip")))
+
+    def cut(self, most: int = CUT) -> list[Part]:
+        """Return the part in parts of at most so many bytes; no file is split."""
+        from seldio.parallel import cut
+
+        return [self.of(files) for files in cut(self.files, most, attrgetter("size"))]
 
     def chosen(self, numbers: Sequence[int]) -> Part:
         """Return the part with some of its files only, in that order."""
@@ -124,7 +139,7 @@ def resolved(format: LabelFormat, table: pa.Table) -> LabelFormat:
         return dataclasses.replace(format, vocabulary=origin.vocabulary)
 
 
-def entries_by_clip(parts: Iterable[Part], read: Iterable[Recognised] | None = None) -> dict[str, Entry]:
+def entries_by_clip(parts: Iterable[Part], read: Iterable[LabelReading] | None = None) -> dict[str, Entry]:
     """Return the label file of each clip: by its name, or as the rows say that were *read* of the parts.
 
     Raises:
@@ -134,7 +149,7 @@ def entries_by_clip(parts: Iterable[Part], read: Iterable[Recognised] | None = N
     clips = [(file.clip, file.entry) for file in files]
     if read is not None:
         entries = {file.entry.path: file.entry for file in files}
-        clips = [(part.origin.clip, entries[part.file.path]) for labels in read for part in labels.reading.parts]
+        clips = [(part.origin.clip, entries[part.file.path]) for reading in read for part in reading.parts]
     first: dict[str, Entry] = {}
     for clip, entry in clips:
         other = first.setdefault(clip, entry)

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from seldio import benchmarks
 from seldio.catalogues.parts import Part, resolved
 from seldio.check.facts import item_counts, label_counts
-from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
 from seldio.files.names import media_type
 from seldio.files.sources import Place, path_of
 from seldio.findings import Severity
-from seldio.formats import Format, LabelFormat
+from seldio.formats import Format, LabelFormat, LabelReading
 from seldio.formats.about import KnownDataset, Results, find
 from seldio.formats.base import UNITS
 from seldio.formats.datasets import DATASETS, LOOSE
@@ -56,7 +55,7 @@ def describe(path: Place, format: str | None = None) -> dict[str, Any]:
 def description(examined: Examined, path: str, named: bool = False) -> dict[str, Any]:
     """Return the result of :func:`describe` for an examined source; *named*: whether its format was named."""
     unread = {finding.path for finding in examined.report.findings if finding.severity is Severity.ERROR}
-    groups = [_group(labels, unread) for labels in examined.labels]
+    groups = [_group(reading, unread) for reading in examined.labels]
     items = [_items(part, rows, named) for part, rows in examined.questions if rows.part is not None]
     report = examined.report
     described = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
@@ -91,7 +90,7 @@ def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator
         clips = {clip for part, clip in tree.holdings if part == "dev" and any(place.inside for place in tree.places)}
         tops = {top for place in tree.places for top in place.name.split("/")[:-1]}
         lacking = {top: name for top, name in dataset.record.get("archives", {}).items() if top not in tops}
-        ours = all(labels.format.name in tree.row.dialects for labels in examined.labels)
+        ours = all(reading.format.name in tree.row.dialects for reading in examined.labels)
         complete = bool(tree.row.recordings) and tree.row.recordings <= clips and ours
         yield _brief(dataset, complete) | ({"lacking": lacking} if lacking else {})
     for group in items:
@@ -109,13 +108,12 @@ def _brief(dataset: KnownDataset, complete: bool) -> dict[str, Any]:
     return facts | {"called": called, "complete": complete}
 
 
-def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
+def _group(reading: LabelReading, unread: Container[str]) -> dict[str, Any]:
     """Return what is said of labels; a clip without rows is silent unless errors kept its rows from being read."""
-    format, parts = labels.format, labels.reading.parts
-    content = resolved(format, labels.reading.table)  # a table has the classes and the clock of its rows
-    table = labels.reading.table
+    format, parts, table = reading.format, reading.parts, reading.table
+    content = resolved(format, table)  # a table has the classes and the clock of its rows
     return {
-        "evidence": "chosen with --format" if labels.named else labels.evidence,
+        "evidence": "chosen with --format" if reading.named else reading.evidence,
         "format": format.name,
         "title": format.title,
         "vocabulary": short(content.vocabulary),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -70,39 +69,40 @@ class CheckedItems(NamedTuple):
     evidence: str = ""  # what it was recognised by, where whoever asks wants to know
 
 
-@dataclasses.dataclass(frozen=True)
-class ItemCheck:
-    """Reads a part of questions or predictions, and compares predictions with their questions."""
+def check_part(
+    part: Part, reference: AnyReference = None, inside: bool = False, facts: bool = False
+) -> tuple[list[Finding], list[CheckedItems]]:
+    """Read questions or predictions, and compare predictions with their questions, where the *reference* has them.
 
-    reference: AnyReference = None  # the questions that are answered, where known
-    inside: bool = False  # whether the files are those of a submission to MERA, one for each task
-    facts: bool = False  # say what files were recognised by
+    Args:
+        part: their files.
+        reference: the questions that are answered, where they are known.
+        inside: whether the files are those of a submission to MERA, one for each task.
+        facts: say what files were recognised by.
 
-    def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedItems]]:
-        """Return the findings on files that cannot be opened, and the results of the others."""
-        damaged: list[Finding] = []
-        numbers = {file.entry.path: number for number, file in enumerate(part.files)}
-        tasks = self.reference.tasks if isinstance(self.reference, ItemReference) else {}
-        rows = []
-        for file in part.texts(damaged.append):
-            findings: list[Finding] = []
-            reading = part.reading(file, findings.append)
-            if self.inside:
-                task = task_name(file.name)
-                answers = (tasks.get(task) or {}).values()
-                asks_for_texts = all(isinstance(answer, str) for answer in answers)
-                if not asks_for_texts or (not answers and task.lower() != MERA_TASK.lower()):
-                    findings = [finding for finding in findings if finding.code != "PRD116"]
-            checked = CheckedItems(numbers[file.path], ())
-            if reading is not None:
-                findings += check_predictions(reading, file.name, self.reference, self.inside)
-                checked = checked._replace(
-                    outputs=has_outputs(reading),
-                    part=ItemTable(reading, keep=False),
-                    evidence=evidence_of(reading) if self.facts else "",
-                )
-            rows.append(checked._replace(findings=tuple(gathered(dict.fromkeys(findings), RECORDS_SINGLY))))
-        return damaged, rows
+    Returns:
+        The findings on files that cannot be opened, and the results of the others.
+    """
+    damaged: list[Finding] = []
+    numbers = {file.entry.path: number for number, file in enumerate(part.files)}
+    tasks = reference.tasks if isinstance(reference, ItemReference) else {}
+    rows = []
+    for file in part.texts(damaged.append):
+        findings: list[Finding] = []
+        reading = part.reading(file, findings.append)
+        if inside:
+            task = task_name(file.name)
+            answers = (tasks.get(task) or {}).values()
+            asks_for_texts = all(isinstance(answer, str) for answer in answers)
+            if not asks_for_texts or (not answers and task.lower() != MERA_TASK.lower()):
+                findings = [finding for finding in findings if finding.code != "PRD116"]
+        checked = CheckedItems(numbers[file.path], ())
+        if reading is not None:
+            findings += check_predictions(reading, file.name, reference, inside)
+            evidence = evidence_of(reading) if facts else ""
+            checked = CheckedItems(checked.file, (), has_outputs(reading), ItemTable(reading, keep=False), evidence)
+        rows.append(checked._replace(findings=tuple(gathered(dict.fromkeys(findings), RECORDS_SINGLY))))
+    return damaged, rows
 
 
 #: Suffixes under which the file of a task may have been written, by mistake too; no page and no program.
@@ -189,7 +189,7 @@ def item_findings(
             table.read = lru_cache(1)(partial(_reading, part, rows))
             audio = Audio(table, partial(look.find, name=part.files[rows.file].name))
             skip = REFERRED if referred else ()
-            yield from table.report(QUESTION_FILE_RULES if table.asks else PREDICTION_FILE_RULES, table, skip)
+            yield from table.report(QUESTION_FILE_RULES if table.asks else PREDICTION_FILE_RULES, skip=skip)
             yield from table.report(RECORDING_RULES, audio)
             table.read = None  # what was read again can go
 

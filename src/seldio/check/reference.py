@@ -19,7 +19,6 @@ from seldio.formats import LabelFormat, stem_of
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips, named_split
 from seldio.formats.items import ItemFormat
 from seldio.formats.mera import MERA_TASK, gold_of, id_value, task_name
-from seldio.rules import findings
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemTable
 from seldio.rules.items import repeated_id
@@ -100,7 +99,7 @@ def _questions(catalogue: Catalogue) -> ItemReference | None:
         raise UsageError(f"{printable(source.path)} holds predictions; a reference must hold the questions they answer")
     if reading is None or not reading.rows:
         raise UsageError(f"{printable(source.path)} holds no questions")
-    for finding in findings([repeated_id], ItemTable(reading)):
+    for finding in ItemTable(reading).report([repeated_id]):
         raise_errors(finding)  # no prediction can be joined to an id that appears twice
     gold = {id_value(row.id): row.answer or "" for row in items}
     return ItemReference(source.path, reading, {MERA_TASK: gold} if reading.home == "ruenvaqa" else {})
@@ -127,7 +126,7 @@ def _annotated(catalogue: Catalogue) -> dict[str, set[str]]:
     clips: dict[str, set[str]] = {}
     for part in catalogue.labels:
         if isinstance(part.format, LabelFormat) and part.format.clips_by == "rows" and part.format.role != "table":
-            for rows in (rows for labels in part.labels(lambda _: None) for rows in labels.reading.parts):
+            for rows in (rows for reading in part.labels(lambda _: None) for rows in reading.parts):
                 clips.setdefault(_clip(rows.file.name), set()).add(rows.origin.clip)
     return clips
 
@@ -135,10 +134,8 @@ def _annotated(catalogue: Catalogue) -> dict[str, set[str]]:
 def _labelled(catalogue: Catalogue) -> dict[str, int | None]:
     """Return the clips of labels, with the label frames up to the last label, as far as the labels can be read."""
     ends: dict[str, int | None] = {}
-    for part in catalogue.parts():
-        if part.questions is not None:
-            continue
-        readings = [labels.reading for labels in part.labels(lambda _: None)]
+    for part in catalogue.labels:
+        readings = part.labels(lambda _: None)
         for reading in readings:
             frames = reading.table["frame"].to_numpy() if "frame" in reading.table.column_names else None
             for rows in reading.parts:

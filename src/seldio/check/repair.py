@@ -22,15 +22,15 @@ import numpy as np
 
 from seldio import changes as label_changes
 from seldio.changes import Change
-from seldio.check.labels import LabelGroup
 from seldio.files import many_files, write_bytes
 from seldio.findings import SINGLY, Finding, Severity
-from seldio.formats import LabelFormat, TextFile, cells
+from seldio.formats import LabelFormat, LabelReading, TextFile, cells
 from seldio.formats.detect import ENOUGH, detect, fits_of, means_the_same
 from seldio.formats.diagnosis import repaired
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect, headed_by
 from seldio.rules import catalogue
+from seldio.schema.arrays import to_numpy
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _NEAREST = 0.25
 _MANY = 0.05
 
 
-def admitted(groups: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[Finding]:
+def admitted(groups: Sequence[LabelReading], findings: Sequence[Finding]) -> list[Finding]:
     """Return *findings*, of which those stay fixable whose repair nothing puts in doubt; the others say what does."""
     reasons: dict[int, str] = {}
     for group in groups:
@@ -87,7 +87,7 @@ def admitted(groups: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
     return judged
 
 
-def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str]]:
+def _doubts(group: LabelReading, findings: Iterable[Finding]) -> dict[str, set[str]]:
     """Return, by code, the files in which a finding speaks against the format that they are read as."""
     doubts: dict[str, set[str]] = defaultdict(set)
     places: Counter[tuple[str, str]] = Counter()
@@ -104,7 +104,7 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
     return doubts
 
 
-def _doubt_of_all(group: LabelGroup, code: str, alike: Collection[Finding]) -> str | None:
+def _doubt_of_all(group: LabelReading, code: str, alike: Collection[Finding]) -> str | None:
     """Return why the findings *alike* do not show a fault of the whole set; None where they do."""
     if code not in _ON_SET:
         return None
@@ -117,7 +117,7 @@ def _doubt_of_all(group: LabelGroup, code: str, alike: Collection[Finding]) -> s
     return None
 
 
-def _another_format(group: LabelGroup, code: str) -> str | None:
+def _another_format(group: LabelReading, code: str) -> str | None:
     """Return why the files may be of another format; None where they cannot."""
     format = group.format
     if not isinstance(format, Dialect):
@@ -130,11 +130,11 @@ def _another_format(group: LabelGroup, code: str) -> str | None:
         longer = len(more) == len(fields) + 1 and set(more) > set(fields)
         if code == "LAB308" and longer and other.metre != format.metre:
             return f"or else a column of {other.name} is missing"
-    near = format.metre is not None and group.labels.has("distance")
-    if code == "LAB304" and near and np.nanmax(group.labels.column("distance")) < _NEAREST:
+    near = format.metre is not None and "distance" in group.table.column_names
+    if code == "LAB304" and near and np.nanmax(to_numpy(group.table["distance"])) < _NEAREST:
         return "not repaired, as its distances do not look like distances, so the format is in doubt"
-    if code in _LONG and len(group.labels) < _ROWS:
-        return f"not repaired, as {plural(len(group.labels), 'row')} may be of another format"
+    if code in _LONG and group.table.num_rows < _ROWS:
+        return f"not repaired, as {plural(group.table.num_rows, 'row')} may be of another format"
     return None
 
 
@@ -382,7 +382,7 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
                 yield Fixed(path, before, after, (forms[path],))
 
 
-def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) -> Iterator[Fixed]:
+def _mended(file: TextFile, group: LabelReading, codes: set[str], unsafe: bool) -> Iterator[Fixed]:
     """Yield a file repaired, if anything is."""
     format, stored = group.format, file.data if file.stored is None else file.stored
     if format.own:  # whose cells are left as they are

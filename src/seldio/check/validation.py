@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
@@ -18,15 +19,15 @@ from seldio import formats, rules
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import Tree
-from seldio.check.labels import LabelGroup
+from seldio.check.labels import by_format, label_findings
 from seldio.check.settings import Settings
 from seldio.files import Source
 from seldio.files.names import is_csv, media_type, suffix_of
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Report, Severity, gathered
-from seldio.formats import LabelFormat
+from seldio.formats import LabelFormat, LabelReading
 from seldio.parallel import parallel_map
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.rules.collection import UNREAD_RULES, Collection, Reference, grouped, nothing_checked
 from seldio.rules.submissions import (
     NAME_RULES,
@@ -58,7 +59,7 @@ class Examined:
     """The findings, and the data that they are about."""
 
     report: Report  # every finding, sorted by file, line and column, and the number of files read
-    labels: tuple[LabelGroup, ...]  # the label files by format
+    labels: tuple[LabelReading, ...]  # the label files by format
     questions: tuple[tuple[Part, CheckedItems], ...]  # what the parts of questions and predictions gave
     local: Mapping[str, str]  # the files on disk behind shown paths; members of archives are not among them
     described: OwnDatasets | None = None  # what the datasets say of themselves
@@ -101,7 +102,7 @@ def examine(
         package, sources = _package(source, clips)
         described = clips.own if clips else None
         catalogues = [Catalogue(files, format, contents=changed, described=described) for files in sources]
-        parts = [[*catalogue.labels, *catalogue.question_parts()] for catalogue in catalogues]
+        parts = [[*each.labels, *chain(*(part.cut() for part in each.questions))] for each in catalogues]
         submission = _submission(source, [*chain(*parts)], format, reference)
         only_answers = submission is not None and source.single  # it holds no labels, whatever it looks like
         noted = chain.from_iterable(catalogue.findings for catalogue in catalogues)
@@ -110,7 +111,7 @@ def examine(
         # questions and predictions, and labels; what is found of one system of a package explains nothing of another
         items = _items(source, parts, submission, reference, findings, judge=judge, facts=facts)
         label_parts = [[part for part in each if part.questions is None and not only_answers] for each in parts]
-        systems = [LabelGroup.of(chain(*(part.labels(findings.append) for part in each))) for each in label_parts]
+        systems = [by_format(chain(*(part.labels(findings.append) for part in each))) for each in label_parts]
         passed_over = () if source.single or package or submission else catalogues[0].of("other")
         skip: tuple[str, ...] = () if package is None else _OF_CLIPS
         if format is not None and clips is None:
@@ -118,13 +119,12 @@ def examine(
         set_rules = COLLECTION_RULES if clips is None else EXPECTED_RULES
         by_system: list[list[Finding]] = []
         labels, datasets = [*chain(*systems)], own_datasets(source, lambda _: None) if package else catalogues[0].said
-        readings = [group.reading for group in labels]
         whole = Collection(
-            source.path, source.kind, source.entries, readings, clips, source.exported, findings, datasets, passed_over
+            source.path, source.kind, source.entries, labels, clips, source.exported, findings, datasets, passed_over
         )
-        for groups in systems:
-            of_rows = [finding for group in groups for finding, _ in group.findings(clips)]
-            files = dataclasses.replace(whole, readings=[group.reading for group in groups]) if package else whole
+        for readings in systems:
+            of_rows = [finding for reading in readings for finding, _ in label_findings(reading, clips)]
+            files = dataclasses.replace(whole, readings=readings) if package else whole
             by_system.append([*rules.findings(set_rules, files, skip=skip), *of_rows])
         if package is None:
             findings += chain(*by_system)
@@ -148,7 +148,7 @@ def examine(
                 from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
 
                 layout = formats.named(format, LabelFormat) if format is not None else None
-                findings += (reader_rule("SUB120").at(source.path, why) for why in misfits(source, clips.path, layout))
+                findings += (READER_RULES["SUB120"].at(source.path, why) for why in misfits(source, clips.path, layout))
         if submission is not None:
             from seldio.rules.predictions import ARCHIVE_RULES
 
@@ -217,10 +217,10 @@ def _items(
     parts = [part for part in (every if submission is None else submission.answers) if part.questions is not None]
     if not parts and reference is None:
         return []
-    from seldio.check.items import ItemCheck, check_kind, item_findings
+    from seldio.check.items import check_kind, check_part, item_findings
 
     of_clips = reference is None or isinstance(reference, Reference)
-    check = ItemCheck(reference, submitted, facts=facts)
+    check = partial(check_part, reference=reference, inside=submitted, facts=facts)
     here = reference is not None or submitted or source.kind not in ("file", "folder")
     items: list[tuple[Part, CheckedItems]] = []
     with memory_given_back():

@@ -15,29 +15,26 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from seldio.catalogues import Catalogue
-from seldio.catalogues.look import PARQUET_SUFFIX, Recognised
+from seldio.catalogues.look import PARQUET_SUFFIX
 from seldio.catalogues.parts import NamedEntry, Part, entries_by_clip, resolved
 from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import Place, open_stream, reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
-from seldio.formats import LabelFormat, get, of_questions
+from seldio.formats import LabelFormat, LabelReading, get, of_questions
 from seldio.schema.events import COLUMNS, Origin, origin_of, with_origin
 from seldio.text import json_text, listed, plural, printable
 
 if TYPE_CHECKING:
-    from seldio.check.labels import Faults
     from seldio.formats.items import ItemFormat, ItemReading
 
 #: Findings that ask for the name of the format.
 _UNDECIDED = ("SYN901", "SYN903")
-#: More bytes than any part has: one part for each format.
-_ALL = 1 << 62
 
 
-def label_parts(catalogue: Catalogue, *, by_clip: bool = False, size: int = _ALL) -> list[Part]:
-    """Return the label files of a catalogue, in parts."""
-    parts = [part for part in catalogue.parts(by_clip=by_clip, size=size) if part.questions is None]
+def label_parts(catalogue: Catalogue) -> list[Part]:
+    """Return the label files of a catalogue by their formats."""
+    parts = catalogue.labels
     # reading a single file says what it is instead of labels
     if not parts and catalogue.source.single and not catalogue.of("recording", "video"):
         parts = [Part((NamedEntry(entry, entry.name, ""),)) for entry in catalogue.source]
@@ -70,9 +67,9 @@ def raising_unknown(sink: Sink) -> Sink:
 # --- whole tables -----------------------------------------------------------------------------------------------------
 
 
-def joined(readings: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
+def joined(readings: Sequence[LabelReading]) -> list[tuple[pa.Table, LabelFormat]]:
     """Return the tables of readings; Parquet tables of one class list are one, as are the orders of own columns."""
-    tables = [(each.reading.table, each.reading.format) for each in readings]
+    tables = [(reading.table, reading.format) for reading in readings]
     is_shard = [format.role == "table" or bool(format.own) for _, format in tables]
     shards = [*compress(tables, is_shard)]
     origins = [origin_of(table) for table, _ in shards]
@@ -95,22 +92,20 @@ class LabelInput:
 
     tables: list[tuple[pa.Table, LabelFormat]]  # one for each format, with its format
     files: list[Entry]  # the label files
-    faults: Faults  # errors in their rows
+    readings: list[LabelReading]  # their rows, for :func:`seldio.check.labels.settle`
     questions: ItemFormat | None  # the format of questions or predictions beside them, unless that of labels was given
 
 
 def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without: Path | None = None) -> LabelInput:
     """Read the labels of an open source, but for those below the folder *without*."""
-    from seldio.check.labels import Faults
-
     catalogue = Catalogue(source, format, raising_unknown(sink), without=without)
     parts = label_parts(catalogue)
-    recognized = [each for part in parts for each in part.labels(raising_unknown(sink))]
+    readings = [reading for part in parts for reading in part.labels(raising_unknown(sink))]
     return LabelInput(
-        joined(recognized),
+        joined(readings),
         list({file.entry.path: file.entry for part in parts for file in part.files}.values()),
-        Faults(recognized),
-        catalogue.asked if format is None and recognized else None,
+        readings,
+        catalogue.asked if format is None and readings else None,
     )
 
 
@@ -130,7 +125,9 @@ def read_table(place: Place, format: LabelFormat | str | None, force: bool) -> p
                 f"{printable(source.path)} holds labels ({layout.name}) and {kind} ({other.name}): name the "
                 f"file, or choose with format={layout.name!r} or format={other.name!r}"
             )
-        labels.faults.settle(force)
+        from seldio.check.labels import settle
+
+        settle(labels.readings, force)
         return table
 
 

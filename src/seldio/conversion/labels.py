@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from seldio.catalogues import own_datasets
-from seldio.catalogues.look import Recognised, suffixes
+from seldio.catalogues.look import suffixes
 from seldio.catalogues.parts import resolved
-from seldio.check.labels import Faults
+from seldio.check.labels import first_errors, settle
 from seldio.conversion.inputs import LabelInput, one_table, read_labels, strict
 from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields, filled
 from seldio.conversion.outputs import folder_place, single_file
@@ -65,7 +65,7 @@ def convert_source(
             raise UsageError(nothing + why_no_labels(source))
         if isinstance(where, str) and not source.single and own_files(source):
             target = _with_own_classes(target, labels)
-        findings += labels.faults.settle(force)
+        findings += settle(labels.readings, force)
         if target.role in OF_SYSTEMS:
             _see_clips_differ(labels.tables, target)
         tables = [one_table(labels.tables, source.path)] if target.role == "table" else labels.tables
@@ -125,8 +125,7 @@ def _see_no_errors(converted: Sequence[Converted], target: LabelFormat, force: b
 
     That the target has no class of a name is noted otherwise.
     """
-    read = [Recognised(part.read_back, False, "") for part in converted if part.read_back is not None]
-    errors, _ = Faults(read).errors()
+    errors, _ = first_errors(part.read_back for part in converted if part.read_back is not None)
     for code, finding in errors.items():
         if code != "LAB102" and not force:
             raise UsageError(

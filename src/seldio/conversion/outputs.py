@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from seldio.errors import InvalidData, UsageError
 from seldio.files import atomic_write, in_the_way, make_folder
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.schema.events import ClipFile, clip_codes, origin_of
 from seldio.text import clipped, printable
 
@@ -73,7 +73,7 @@ def safe_name(name: str, source: str) -> str:
     """Return the name of a file, unless it points outside the folder that it is put in."""
     if _ESCAPES.search(name):
         message = f"the file name {clipped(name)} points outside the folder"
-        raise InvalidData(reader_rule("SAF101").at(source, message))
+        raise InvalidData(READER_RULES["SAF101"].at(source, message))
     return name
 
 

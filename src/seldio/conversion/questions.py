@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 from seldio import benchmarks, formats
 from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part
-from seldio.check.labels import Faults
+from seldio.check.labels import first_errors, settle
 from seldio.conversion.clip_audio import RATE, RecordingFinder, cut
 from seldio.conversion.inputs import label_parts, raising_unknown
 from seldio.conversion.outputs import single_file
@@ -25,7 +25,7 @@ from seldio.conversion.report import QuestionsMade, SoundOfQuestions
 from seldio.errors import SeldioError, UsageError
 from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
-from seldio.formats import get
+from seldio.formats import LabelReading, get
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import ITEMS, JsonItems
 from seldio.formats.own_dataset import OwnDatasets
@@ -54,7 +54,7 @@ PART = 1 << 18
 class QuestionBatch:
     """The items of some labels as texts, what they are chosen by, and counts by task, and by task and reason."""
 
-    faults: Faults = dataclasses.field(default_factory=Faults)
+    readings: list[LabelReading] = dataclasses.field(default_factory=list)
     texts: list[bytes] = dataclasses.field(default_factory=list)
     lots: list[Lot] = dataclasses.field(default_factory=list)
     asked: Counter[str] = dataclasses.field(default_factory=Counter)
@@ -65,7 +65,7 @@ class QuestionBatch:
 
     def add(self, other: QuestionBatch) -> None:
         """Count what was made of other labels too; their texts stay where they are."""
-        self.faults += other.faults
+        self.readings += other.readings
         self.lots += other.lots
         self.asked += other.asked
         self.skipped += other.skipped
@@ -78,11 +78,10 @@ def asked_about(
     part: Part, target: str, options: QuestionOptions, datasets: OwnDatasets | None, finder: RecordingFinder
 ) -> QuestionBatch:
     """Make items of the labels of a part, as texts of *target*."""
-    labels = part.labels(raise_errors)
-    batch = QuestionBatch(Faults(labels))
-    if not options.force and batch.faults.errors()[0]:
+    batch = QuestionBatch(part.labels(raise_errors))
+    if not options.force and first_errors(batch.readings)[0]:
         return batch  # of impossible directions nothing can be asked
-    for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):
+    for table, layout in ((reading.table, reading.format) for reading in batch.readings):
         files = origin_of(table).files
         places = {file.name: finder.find(file.name, file.clip) for file in files}
         recordings = {name: place for name, place in places.items() if place is not None}
@@ -148,7 +147,7 @@ def make_questions(
     folder = None if cuts else place.parent if isinstance(place, Path) else Path()
     finder = RecordingFinder.of(source, folder)
     work = partial(asked_about, target=target.name, options=options, datasets=catalogue.said, finder=finder)
-    parts = label_parts(catalogue, by_clip=True, size=PART)
+    parts = [each for part in label_parts(catalogue) for each in part.by_clip().cut(PART)]
     if not parts:
         from seldio.rules.collection import why_no_labels
 
@@ -158,7 +157,7 @@ def make_questions(
     made = QuestionBatch()
     for batch in batches:
         made.add(batch)
-    forced = made.faults.settle(options.force)
+    forced = settle(made.readings, options.force)
     tasks = task_module(target.name)
     weights = {name: task.weight for name, task in tasks.TASKS.items()}
     texts, chosen, why_fewer = _chosen(batches, made, options, weights)

@@ -16,7 +16,7 @@ from seldio import clock
 from seldio.catalogues import Catalogue
 from seldio.catalogues.look import check_classes
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
-from seldio.check.labels import Faults
+from seldio.check.labels import settle
 from seldio.conversion.inputs import raising_unknown
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import InvalidData, UnknownFormat, UsageError
@@ -188,11 +188,10 @@ def _stop(finding: Finding) -> None:
 def clip_files(parts: Sequence[Part], *, force: bool) -> dict[str, ClipLabelFile]:
     """Return the labels of parts by clip, silent ones too; with *force* those with errors as well."""
     read = [reading for part in parts for reading in part.labels(_stop)]
-    faults = Faults(read)
     entries = entries_by_clip(parts, read)
     clips_of = Counter(entry.path for entry in entries.values())
     files: dict[str, ClipLabelFile] = {}
-    for reading in (recognised.reading for recognised in read):
+    for reading in read:
         format, is_table = reading.format, reading.format.role == "table"
         if is_table:  # it keeps columns that the labels which it was made from have not
             format = dataclasses.replace(resolved(format, reading.table), carries=format.carries)
@@ -204,7 +203,7 @@ def clip_files(parts: Sequence[Part], *, force: bool) -> dict[str, ClipLabelFile
             entry, table = entries[file.clip], with_origin(table, dataclasses.replace(origin, files=(file,)))
             clips[file.clip] = ClipLabelFile(file.clip, entry, table, format, is_table or clips_of[entry.path] > 1)
         files = joined_files(files, clips)
-    faults.settle(force)
+    settle(read, force)
     return files
 
 

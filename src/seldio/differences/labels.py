@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from seldio import clock, geometry
 from seldio.changes import BETWEEN_VERSIONS, Change, raised, scaled, turned
+from seldio.check.labels import settle
 from seldio.conversion.frames import are_events, class_keys, frames_of, has, rescaled
 from seldio.errors import DataError
 from seldio.files import Source
@@ -534,11 +535,11 @@ def changed_clips(old: SideLabels, new: SideLabels, force: bool) -> list[Changed
     columns = [name for name in ("source", *FIELDS) if name in compared]
     parts = shared_parts(old, new, sorted(old.clips.keys() & new.clips.keys()))
     changed: list[ChangedClip] = []
-    faults, new_faults = old.faults, new.faults
+    read, newly_read = [*old.readings], [*new.readings]
     for part in tracked(parts, "comparing"):
-        (before, amiss), (after, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
-        faults, new_faults = faults + amiss, new_faults + wrong
+        (before, of_old), (after, of_new) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
+        read, newly_read = read + of_old, newly_read + of_new
         changed += compared_clips(part.clips, (before, after), (old.layout, new.layout), columns)
-    faults.settle(force)
-    new_faults.settle(force)
+    settle(read, force)
+    settle(newly_read, force)
     return changed

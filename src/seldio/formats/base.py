@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio.findings import Finding, Rule, Sink
+from seldio.findings import Finding, Rule, Severity, Sink
 from seldio.schema.arrays import from_numpy, from_texts
 from seldio.schema.events import ClipFile, Origin, with_origin
 
@@ -149,13 +149,16 @@ class Reading(ABC):
         message: str,
         hint: str | None = None,
         number: int | None = None,
+        severity: Severity | None = None,
+        fixable: bool = True,
     ) -> Finding:
         """Return a finding of *rule* at *field* of row number *row*, with its true place; with None about the file."""
         if row is None:
             return rule.at(self.path_of(None), message, hint)
         at = self.place(row, field, number)
-        fixable = rule.fix != "none" and self.format.repairable
-        return at.finding(rule, self.path_of(row), message, hint, fixable=fixable)
+        fixable = fixable and rule.fix != "none" and self.format.repairable
+        finding = at.finding(rule, self.path_of(row), message, hint, fixable=fixable)
+        return finding if severity is None else dataclasses.replace(finding, severity=severity)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,6 +169,16 @@ class LabelReading(Reading):
     table: pa.Table  # their rows
     parts: Sequence[FileRows]  # the files
     whole: frozenset[str] = frozenset()  # fields of which no cell has a decimal point
+    named: bool = False  # whether the user named the format
+    evidence: str = ""  # why the format was chosen; empty where it was named or where no file has a row
+
+    @cached_property
+    def files(self) -> dict[str, FileRows]:
+        """The files by their paths as shown to people; of a table of many clips, the rows of its first clip."""
+        files: dict[str, FileRows] = {}
+        for part in self.parts:
+            files.setdefault(part.file.path, part)
+        return files
 
     def part_of(self, row: int) -> FileRows:
         """Return the file that row number *row* of the table came from."""

@@ -26,7 +26,7 @@ from seldio.formats.base import Ints, TextFile
 from seldio.formats.cells import CONTROL_CHARACTER, DASHES, DIGITS, KINDS, PATTERNS, UNSIGNED, absent, numeric
 from seldio.formats.detect import change_between, explain_width
 from seldio.formats.label_csv import CsvPart, Dialect, column_type, headed_by, split_cells, with_commas
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask, to_numpy
 from seldio.text import clipped, plural, printable
 
@@ -416,7 +416,7 @@ class FileLook:
         """
         if self.undone:  # it has been found before
             return
-        rule = reader_rule(code)
+        rule = READER_RULES[code]
         fixable = fixable and rule.fix != "none"
         if not whole and width is None:
             self.note(rule.at(self.file.path, message, hint, line, 1, fixable=fixable), lines)
@@ -441,7 +441,7 @@ class FileLook:
                 problem = columns[at].problem(first + row)
                 (value, shift), (message, hint) = problem.shown, problem.sentences
                 place = len(",".join([*self.line(line - 1).split(",")[:at], ""])) + 1 + shift
-                rule, value = reader_rule(problem.fault.code), excerpt[place - 1 :][: len(value)]
+                rule, value = READER_RULES[problem.fault.code], excerpt[place - 1 :][: len(value)]
                 fixable = repaired and self.certain
                 findings.append(rule.at(self.file.path, message, hint, line, place, value, excerpt, fixable=fixable))
         self.cell_findings += findings if shown > 1 else [findings[0].times(places, self.lines[rows])]

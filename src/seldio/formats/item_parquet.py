@@ -29,7 +29,7 @@ from seldio.formats.base import PARQUET_MAGIC, Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
 from seldio.formats.json_records import Layout
 from seldio.formats.parquet import Wrong, guarded
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.schema.qa import (
     EMPTY,
     Item,
@@ -175,7 +175,7 @@ class ItemParquet(ItemFormat):
                 return row
             faults = [f"{'.'.join(map(str, flaw.at))} must be {flaw.must}" for flaw in row]
         for message in faults:
-            sink(reader_rule("SYN212").at(path, clipped(message, 200), None, number + 1, 1, end_column=1))
+            sink(READER_RULES["SYN212"].at(path, clipped(message, 200), None, number + 1, 1, end_column=1))
         return None
 
     def _is_sound(self, origin: Mapping[str, Any], rows: Sequence[Row]) -> bool:

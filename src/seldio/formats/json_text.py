@@ -24,7 +24,7 @@ from pydantic_core import from_json
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place, TextLines
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, plural
 
 Pointer = tuple[str | int, ...]
@@ -77,7 +77,7 @@ class JsonSource(TextLines):
 
     def finding(self, what: JsonProblem, severity: Severity | None = None) -> Finding:
         """Return the finding for a problem; its severity is that of the rule unless one is given."""
-        rule, place = reader_rule(what.code), self.place(what.start, what.end)
+        rule, place = READER_RULES[what.code], self.place(what.start, what.end)
         finding = place.finding(rule, self.path, what.message, what.hint, fixable=False)
         return finding if severity is None else replace(finding, severity=severity)
 
@@ -407,7 +407,7 @@ class JsonReader:
 
     def report(self, code: str, message: str, hint: str, value: str | None = None, line: int = 1) -> None:
         """Report what has a line but no text to show."""
-        self.sink(reader_rule(code).at(self.path, message, hint, line, 1, value, "", end_column=1, fixable=False))
+        self.sink(READER_RULES[code].at(self.path, message, hint, line, 1, value, "", end_column=1, fixable=False))
 
     def wide(self) -> bool:
         """Return whether the file is in UTF-16 or UTF-32, which is a finding."""
@@ -494,7 +494,7 @@ def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": "), indent: str
         code, what = "SYN203", str(error)
         if isinstance(error, UnicodeEncodeError):
             code, what = "SYN201", f"half of a surrogate pair, {error.object[error.start]!a}"
-        raise InvalidData(reader_rule(code).at("<value>", f"JSON cannot hold this value: {what}")) from error
+        raise InvalidData(READER_RULES[code].at("<value>", f"JSON cannot hold this value: {what}")) from error
     return text
 
 

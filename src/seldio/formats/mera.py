@@ -24,7 +24,7 @@ from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.json_records import Layout, frame_of_lines, frame_of_list, layout_of, peek, value_at
 from seldio.formats.json_text import JsonDocument, Pointer, dumps, parse, parse_lines
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped, kind_of
 
@@ -346,7 +346,7 @@ def _record(row: Item, extra: dict[str, Any], hub: bool) -> dict[str, Any]:
     options: list[str | None] = list(row.options or ())
     if not row.audio or len(row.audio) > 99 or len(options) > 26:
         what = f"{len(options)} options" if len(options) > 26 else f"{len(row.audio)} recordings"
-        raise InvalidData(reader_rule("QAI212").at("<items>", f"item {row.id} has {what}"))
+        raise InvalidData(READER_RULES["QAI212"].at("<items>", f"item {row.id} has {what}"))
     number = extra.pop("instruction", None)
     plainest = number if type(number) is int else template(len(options))
     audio = {f"audio_{place}": path for place, path in enumerate(row.audio, 1)}
@@ -431,7 +431,7 @@ def _answer(value: dict[str, Any]) -> Prediction:
 
 def _answer_record(row: Prediction, extra: dict[str, Any], _: bool) -> dict[str, Any]:
     if row.id is None:
-        raise InvalidData(reader_rule("PRD111").at("<predictions>", "a prediction has no id", _HINT))
+        raise InvalidData(READER_RULES["PRD111"].at("<predictions>", "a prediction has no id", _HINT))
     meta = extra.pop("meta", {})
     record = {"outputs": row.prediction or "", "meta": {"id": id_value(row.id)}}
     return _joined(record, extra | ({"meta": meta} if isinstance(meta, dict) else {}))

@@ -27,7 +27,7 @@ from seldio.formats.items import LETTERS, ItemFormat, ItemReading, Row
 from seldio.formats.json_records import CONTAINERS, Records
 from seldio.formats.json_text import Pointer
 from seldio.formats.parquet import guarded
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.schema.qa import Item, row_of
 from seldio.text import clipped, listed, plural, printable
 
@@ -129,7 +129,7 @@ class OwnKeys(ItemFormat):
                 place = records.place(number, _pointer(record, key))
                 message = f"{printable(key or str(flaw.at[0]))} must be {flaw.must}"
                 place = place._replace(end_column=place.column + len(place.value))
-                sink(place.finding(reader_rule("SYN212"), path, message, None))
+                sink(place.finding(READER_RULES["SYN212"], path, message, None))
 
         def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001 - keys hold whole fields
             at = numbers[row]

@@ -25,7 +25,7 @@ from seldio import vocabularies
 from seldio.errors import UsageError
 from seldio.findings import Sink
 from seldio.formats.base import PARQUET_MAGIC, FileRows, Ints, LabelFormat, LabelReading, Place, TextFile
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.schema.arrays import pc
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 from seldio.text import clipped, listed, plural
@@ -123,7 +123,7 @@ def guarded(data: bytes, path: str, sink: Sink, read: Callable[[pq.ParquetFile],
         reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
         result = Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
     if isinstance(result, Wrong):
-        sink(reader_rule(result.code).at(path, result.message, result.hint))
+        sink(READER_RULES[result.code].at(path, result.message, result.hint))
         return None
     return result
 

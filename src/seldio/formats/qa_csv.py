@@ -22,7 +22,7 @@ from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.csv_text import BOM, CsvLayout, read_table, row_at, written
 from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.schema.qa import Extra, Item, Prediction
 from seldio.text import clipped, listed
 
@@ -89,7 +89,7 @@ class CsvItems(ItemFormat):
                 rows.append(self.model.model_validate(self.values(dict(zip(table.header, values, strict=True)))))
                 numbers.append(number)
             else:
-                rule, hint = reader_rule("SYN135"), "every row has an id: rows are joined by it"
+                rule, hint = READER_RULES["SYN135"], "every row has an id: rows are joined by it"
                 sink(table.place(number, id_column).finding(rule, path, f"{self.columns[0]} is empty", hint))
 
         def locate(row: int, field: str | None, number: int | None) -> Place:

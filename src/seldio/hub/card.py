@@ -221,10 +221,11 @@ def split_files(
     entries = {entry.name: entry for entry in files}
     types: dict[str, dict[str, str]] = {}  # of the columns of each label file
     headless: set[str] = set()
-    for group in examined.labels if examined is not None else ():
-        bare = group.format.columns if isinstance(group.format, Dialect) and not group.format.header else ()
+    for reading in examined.labels if examined is not None else ():
+        format = reading.format
+        bare = format.columns if isinstance(format, Dialect) and not format.header else ()
         fields = [column.field for column in bare]
-        for name in (part.file.name for part in group.reading.parts if part.file.name in entries):
+        for name in (part.file.name for part in reading.parts if part.file.name in entries):
             types[name] = _types(entries[name], fields)
             headless |= {name} if fields else set()
     described = examined and examined.described

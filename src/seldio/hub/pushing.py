@@ -156,7 +156,7 @@ def push(
         removed = _stale_files(files, head)
 
         examined = examine(path, format=format, facts=True)
-        labels = [part.file.path for group in examined.labels for part in group.reading.parts]
+        labels = [part.file.path for reading in examined.labels for part in reading.parts]
         check_classes(examined.report, by_name=read_tree(labels, path).row is not LOOSE)
         errors = [finding for finding in examined.report if finding.severity is Severity.ERROR and not force]
 

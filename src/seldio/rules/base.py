@@ -7,7 +7,6 @@ a mask over the rows, or the faults that it has a sentence for. Rules are listed
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -64,12 +63,11 @@ class Labels:
 
     Args:
         reading: the rows.
-        named: whether the user chose the format.
         reference: what is expected.
     """
 
-    def __init__(self, reading: LabelReading, *, named: bool = False, reference: Reference | None = None) -> None:
-        self.reading, self.named, self.format = reading, named, reading.format
+    def __init__(self, reading: LabelReading, reference: Reference | None = None) -> None:
+        self.reading, self.format = reading, reading.format
         self.dialect = dialect = reading.format if isinstance(reading.format, Dialect) else None
         #: the largest azimuth of the format, in degrees
         self.widest = 90 if dialect is not None and dialect.folded else 180
@@ -308,9 +306,9 @@ class Labels:
             else:
                 yield FirstRow.of(same)
 
-    def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
-        """Return a finding of *rule* at *field* of table row *row*, and of all rows that it represents."""
-        finding = self.reading.finding(rule, row, field, message, hint)
+    def finding(self, rule: Rule, row: int, *words: Any, **more: Any) -> Finding:
+        """Return a finding of *rule* at table row *row*, and at all rows that it represents: see :class:`Reading`."""
+        finding = self.reading.finding(rule, row, *words, **more)
         if not isinstance(row, FirstRow):
             return finding
         part = self.reading.part_of(row)
@@ -371,11 +369,8 @@ def run(
             record = RECORDS[rule.code]
             message = record["message"].format_map(words) if fault.message is None else fault.message
             hint = record["hint"].format_map(words) if fault.hint is None else fault.hint
-            finding = labels.finding(rule, fault.row, fault.field, message, hint)
-            if fault.severity is not None or not fault.fixable:
-                severity = fault.severity or finding.severity
-                finding = dataclasses.replace(finding, severity=severity, fixable=finding.fixable and fault.fixable)
-            yield finding, file
+            more = {"severity": fault.severity, "fixable": fault.fixable}
+            yield labels.finding(rule, fault.row, fault.field, message, hint, **more), file
 
 
 class _Words(dict[str, Any]):

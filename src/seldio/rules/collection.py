@@ -21,7 +21,7 @@ from seldio.files import Entry, Source
 from seldio.files.names import suffix_of
 from seldio.findings import Finding, Rule
 from seldio.formats.base import OF_SYSTEMS, FileRows, Ints, LabelReading
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
@@ -226,7 +226,7 @@ def nothing_checked(source: Source, others: Sequence[FileGroup]) -> Finding:
         what, hint = "there is no file in it", "name the folder that holds the data"
     else:
         what, hint = _what_is_there(others, source.kind)
-    return reader_rule("LAY118").at(source.path, f"nothing was checked: {what}", hint)
+    return READER_RULES["LAY118"].at(source.path, f"nothing was checked: {what}", hint)
 
 
 def why_no_labels(source: Source) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -83,13 +82,13 @@ class ItemTable:
 
     # --- findings --------------------------------------------------------------------------------------
 
-    def report(self, checks: Iterable[Check], subject: Any, skip: Container[str] = ()) -> list[Finding]:
-        """Return what rules find in *subject*, which is this table or what its rows name.
+    def report(self, checks: Iterable[Check], subject: Any = None, skip: Container[str] = ()) -> list[Finding]:
+        """Return what rules find in this table, or in *subject*, which is what its rows name.
 
         More than :data:`~seldio.findings.RECORDS_SINGLY` of a rule are one, at the first row.
         """
         shown: list[tuple[Breach, Ints | None]] = []
-        faults = findings(checks, subject, skip=skip, at=Breach)
+        faults = findings(checks, self if subject is None else subject, skip=skip, at=Breach)
         for same in grouped(faults, lambda fault: (fault.rule.code, fault.severity, fault.row is None)).values():
             if same[0].row is None:
                 shown += [(fault, None) for fault in same]
@@ -104,23 +103,16 @@ class ItemTable:
                 shown += [(same[owner]._replace(row=row), None) for owner, row in pairs]
         shown.sort(key=lambda pair: pair[0].row or 0)  # each part is read again once
         reported = []
-        for fault, alike in shown:
-            finding = self.finding(*fault)
+        for (rule, row, field, message, hint, number, severity, fixable), alike in shown:
+            text = message if isinstance(message, str) else message(row)
+            finding = rule.at(self.path, text, hint)
+            if row is not None:
+                finding = self.reading.finding(rule, row, field, text, hint, number, severity, fixable)
             if alike is not None:
                 each = (self.line(row, None) for row in alike.tolist())
                 finding = finding.times(len(alike), each if self._begins is None else self._begins[alike])
             reported.append(finding)
         return reported
-
-    def finding(self, *words: Any, **more: Any) -> Finding:
-        """Return the finding that the :class:`Breach` of these is, with its true place."""
-        rule, row, field, message, hint, number, severity, fixable = Breach(*words, **more)
-        if row is None:
-            return rule.at(self.path, str(message), hint)
-        row = int(row[0]) if isinstance(row, np.ndarray) else row
-        text = message if isinstance(message, str) else message(row)
-        finding = self.reading.finding(rule, row, field, text, hint, number)
-        return dataclasses.replace(finding, severity=severity or finding.severity, fixable=finding.fixable and fixable)
 
     @property
     def reading(self) -> ItemReading:

@@ -61,7 +61,7 @@ STEPS = 20
 
 
 def another_format(labels: Labels) -> Iterator[RowFault]:
-    if not labels.named or labels.dialect is None:
+    if not labels.reading.named or labels.dialect is None:
         return
     columns = ((labels.column(field), *limits) for field, limits in STRAYS.items() if labels.has(field))
     strays = (np.count_nonzero((values < lowest) | (values > highest)) for values, lowest, highest in columns)

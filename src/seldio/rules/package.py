@@ -24,7 +24,7 @@ from seldio.files.names import in_lower_case, is_csv, suffix_of
 from seldio.findings import Finding, Severity
 from seldio.formats.mera import dig
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
-from seldio.reader_rules import reader_rule
+from seldio.reader_rules import READER_RULES
 from seldio.rules import WARNING, findings
 from seldio.rules.collection import Collection, MakeFinding, grouped
 from seldio.rules.submissions import CLIP_NAME, META_NAME, SAME_ROWS, TASK, label_folder, prefix_of, task_of
@@ -81,7 +81,7 @@ class Meta:
         self, code: str, pointer: Pointer, message: str, hint: str | None = None, *, key: bool = False, **more: Any
     ) -> Finding:
         """Return a finding at a field, or at its *key*; *more* are arguments of :meth:`Rule.at`."""
-        return reader_rule(code).at(message=message, hint=hint, **self.place(pointer, key), **more)
+        return READER_RULES[code].at(message=message, hint=hint, **self.place(pointer, key), **more)
 
 
 class Label(NamedTuple):
@@ -246,7 +246,7 @@ def meta_findings(meta: Meta) -> Iterator[Finding]:
     """Yield what is wrong with a meta file, that it cannot be read as well."""
     yield from meta.problems
     if meta.document is not None and meta.value is None:
-        yield reader_rule("SUB217").at(meta.path, "the meta file is empty", "fill in the organisers' template")
+        yield READER_RULES["SUB217"].at(meta.path, "the meta file is empty", "fill in the organisers' template")
     if meta.value is None:
         return
     for error in _SCHEMA.iter_errors(meta.value):

@@ -373,14 +373,13 @@ def side(source: str | Source, format: str | None) -> PageLabels:
     with all_ranges():
         examined = examine(source, format=format)
     path = path_of(source)
-    readings = [group.reading for group in examined.labels]
-    clips = sum(len(reading.parts) for reading in readings)
+    clips = sum(len(reading.parts) for reading in examined.labels)
     if clips > 1:
         raise UsageError(
             f"{printable(path)} holds {plural(clips, 'clip')}: a page shows one; choose a file of one clip, or of the "
             "labels one clip with --clip"
         )
-    if len(readings) != 1 or clips != 1:
+    if len(examined.labels) != 1 or clips != 1:
         if any(rows.part is not None for _, rows in examined.questions):
             raise UsageError(
                 f"{printable(path)} has questions: give the labels of the clip, and the questions with --questions"
@@ -389,7 +388,7 @@ def side(source: str | Source, format: str | None) -> PageLabels:
         if worst is None:
             raise DataError(f"{printable(path)} has no labels: give the label file of the clip")
         raise DataError(f"no labels could be read: {worst}" + (f"; {worst.hint}" if worst.hint else ""))
-    (reading,) = readings
+    (reading,) = examined.labels
     table, hop = with_directions(reading.table), reading.format.hop
     if are_events(table):
         table, hop = frames_of(table, clock.HOP), clock.HOP

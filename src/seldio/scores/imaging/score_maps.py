@@ -8,16 +8,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from hashlib import sha256
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from seldio.catalogues.parts import Part
-from seldio.check.labels import Faults
+from seldio.check.labels import settle
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
+from seldio.formats import LabelReading
 from seldio.formats import get as get_format
 from seldio.geometry import Ints
 from seldio.parallel import parallel_map
@@ -308,12 +310,8 @@ def scored_maps(
         here = any(isinstance(side.held, Part) and side.held.packed for side in (truth, compared.prediction))
         work = partial(_counted, len(classes))
         parts = [*parallel_map(work, shared, what="scoring", size=attrgetter("size"), here=here)]
-        wrong, amiss = (sum(faults, start=Faults()) for faults in zip(*(part[1:] for part in parts), strict=True))
-        errors = [
-            error
-            for side, faults in ((truth, wrong), (compared.prediction, amiss))
-            for error in (side.faults + faults).settle(options.force)
-        ]
+        errors = settle([*truth.readings, *chain(*(read for _, read, _ in parts))], options.force)
+        errors += settle([*compared.prediction.readings, *chain(*(read for *_, read in parts))], options.force)
     clips = [clip for of_part, *_ in parts for clip in of_part]
     first, second = (sum(clip.digests[side] for clip in clips) & WORD for side in (0, 1))
     return ImagingCase(
@@ -350,13 +348,13 @@ class CountedClip(NamedTuple):
 _MARKED = ("frame", "class_id", "source", "azimuth", "elevation", "distance", "score")
 
 
-def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], Faults, Faults]:
-    """Count the clips of a part; return the errors of both sides too.
+def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], list[LabelReading], list[LabelReading]]:
+    """Count the clips of a part; return what was read of both sides too.
 
     Raises:
         InvalidData: something in a file is wrong.
     """
-    (labels, wrong), (outputs, amiss) = rows_of(part.first), rows_of(part.second)
+    (labels, read), (outputs, outputs_read) = rows_of(part.first), rows_of(part.second)
     tables, clips = (by_clip(labels), by_clip(outputs)), []
     for clip in part.clips:
         name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
@@ -389,4 +387,4 @@ def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], Faults,
             digests.append(total & WORD)
         (a, b), (label_facts, facts_of_detections), (first, second) = sides, facts, digests
         clips.append(CountedClip(paired(a, b, classes), label_facts, facts_of_detections, (first, second)))
-    return clips, wrong, amiss
+    return clips, read, outputs_read

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,13 +14,12 @@ from seldio import clock
 from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
-from seldio.check.labels import Faults
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
 from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.files import Source
 from seldio.findings import Finding, Severity, raise_errors
-from seldio.formats import LabelFormat
+from seldio.formats import LabelFormat, LabelReading
 from seldio.formats.base import OF_SYSTEMS, Role
 from seldio.formats.datasets import named_split
 from seldio.formats.detect import Detection, means_the_same, years
@@ -71,8 +69,8 @@ class Wanted:
         return best, others
 
 
-def rows_of(labels: Part | pa.Table, as_read: bool = False) -> tuple[pa.Table | None, Faults]:
-    """Return the rows of files or of a table, with frames of 100 ms unless they are wanted *as_read*, and their errors.
+def rows_of(labels: Part | pa.Table, as_read: bool = False) -> tuple[pa.Table | None, list[LabelReading]]:
+    """Return the rows of files or of a table, with frames of 100 ms unless they are wanted *as_read*, and the readings.
 
     Rows are None where there is no file; those of a table were checked as a whole.
 
@@ -81,17 +79,16 @@ def rows_of(labels: Part | pa.Table, as_read: bool = False) -> tuple[pa.Table | 
         DataError: a file has rows of a clip that it is not the file of.
     """
     if not isinstance(labels, Part):
-        return labels, Faults()
+        return labels, []
     read = labels.labels(raising_unknown(raise_errors))
     clips = {file.clip for file in labels.files}
-    for part in (part for group in read for part in group.reading.parts if part.origin.clip not in clips):
+    for part in (part for reading in read for part in reading.parts if part.origin.clip not in clips):
         raise DataError(
             f"{printable(part.file.path)} has rows of the clip {clipped(part.origin.clip)}, but is the file of "
             f"{clipped(part.file.clip)}: convert it first, which writes a file for each clip"
         )
-    readings = (group.reading for group in read)
-    tables = (reading.table if as_read else framed(reading.table, reading.format) for reading in readings)
-    return next(tables, None), Faults(read)
+    tables = (reading.table if as_read else framed(reading.table, reading.format) for reading in read)
+    return next(tables, None), read
 
 
 class ClipPlace(NamedTuple):
@@ -112,7 +109,7 @@ class SideLabels:
     clips: Mapping[str, ClipPlace]  # silent ones too
     fields: set[str]  # columns that rows have, or may have
     filled: set[str]  # columns that have a value in some row
-    faults: Faults = dataclasses.field(default_factory=Faults)  # of a table; those of files are found in their rows
+    readings: Sequence[LabelReading] = ()  # of a table; files are read clip by clip
     remarks: tuple[str, ...] = ()  # sentences about the choice of the format
     described: OwnDatasets | None = None  # what the datasets say of themselves
     others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
@@ -285,10 +282,9 @@ def labels_of(
     findings: list[Finding] = []
     sink = raising_unknown(findings.append)
     catalogue = Catalogue(source, layout, sink, wanted=wanted, described=described)
-    everything = catalogue.parts(size=sys.maxsize, by_clip=True)
-    parts = [part for part in everything if part.questions is None]
-    if everything and not parts:
-        raise UsageError(f"{printable(source.path)} holds {everything[0].questions}, not labels")
+    parts = [part.by_clip() for part in catalogue.labels]
+    if catalogue.asked is not None and not parts:
+        raise UsageError(f"{printable(source.path)} holds {catalogue.asked.name}, not labels")
     entries_by_clip(parts)
     for part in parts:
         if part.format is None:  # its files say why, with the true line
@@ -324,7 +320,7 @@ def _table(source: Source, parts: Sequence[Part], as_read: bool) -> SideLabels:
     Raises:
         UsageError: there are several, or two files describe one clip.
     """
-    read = [labels for part in parts for labels in part.labels(raising_unknown(raise_errors))]
+    read = [reading for part in parts for reading in part.labels(raising_unknown(raise_errors))]
     (rows, format), *others = joined(read)
     if others:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: choose one of them")
@@ -344,7 +340,7 @@ def _table(source: Source, parts: Sequence[Part], as_read: bool) -> SideLabels:
         places[place] = ClipPlace(range(start, stop), (stop - start) * ROW, name, path)
     fields = {*table.column_names, *(layout.carries if layout.own else ())}
     filled = {name for name in table.column_names if table[name].null_count < table.num_rows}
-    return SideLabels(layout, table, places, fields, filled, Faults(read))
+    return SideLabels(layout, table, places, fields, filled, read)
 
 
 def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seldio.check.labels import Faults
 from seldio.reports.tables import (
     Cell,
     Column,
@@ -45,6 +44,7 @@ from seldio.scores.signatures import Signature
 from seldio.text import listed, plural, view_command
 
 if TYPE_CHECKING:
+    from seldio.formats import LabelReading
     from seldio.scores.seld.mistakes import Mistakes
 
 
@@ -55,7 +55,7 @@ class ScoredSide:
     rows: EventFrames
     noun: str  # what to call one
     layout: str  # the format
-    faults: Faults  # errors of the side
+    readings: Sequence[LabelReading]  # of its files, or of its table
     digest: int
     repeated: int  # how many rows are like another one
 

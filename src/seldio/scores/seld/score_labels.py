@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import TypeAlias
 
+from seldio.check.labels import settle
 from seldio.conversion import losses
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
@@ -170,7 +171,7 @@ def scored_case(
         counting = profile, limits, len(classes), len(clips)
         counts = count_sides(a, b, *counting)
         score = SeldScore(profile, options.average or profile.averages[0], clips, counts)
-        forced = tuple(str(error) for side in (labels, written) for error in side.faults.settle(options.force))
+        forced = tuple(str(error) for side in (labels, written) for error in settle(side.readings, options.force))
     chosen = (
         *(f"the reference is {text.replace('--format', '--reference-format')}" for text in truth.remarks),
         *(f"the prediction is {text}" for text in compared.prediction.remarks),
@@ -223,7 +224,7 @@ def _rows(
         InvalidData: something in a file is wrong.
         UsageError: there are no frames, classes or directions, or a class is not in the list.
     """
-    (table, faults), layout = rows_of(side.of_clips(clips)), side.layout
+    (table, read), layout = rows_of(side.of_clips(clips)), side.layout
     other = class_list is not None and layout.role not in OF_SYSTEMS and class_list not in class_lists(layout).values()
     if table is not None and table.num_rows and class_list is not None and other:
         target = dataclasses.replace(layout, vocabulary=class_list, carries=("class_id",))
@@ -236,7 +237,7 @@ def _rows(
             )
         table = table.set_column(table.column_names.index("class_id"), "class_id", mapped.ids)
     rows = NOTHING if table is None else event_frames(table, {clip: number for number, clip in enumerate(clips)})
-    return ScoredSide(rows, noun, layout.name, side.faults + faults, *digest(rows, clips))
+    return ScoredSide(rows, noun, layout.name, [*side.readings, *read], *digest(rows, clips))
 
 
 def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> tuple[str, ...]:
