@@ -222,7 +222,7 @@ def test_outputs_of_2019_off_the_grid_of_its_labels(tmp_path: Path) -> None:
     (found,) = seldio.validate(laid(tmp_path / "other", {"a.csv": rows})).findings
     assert found.code == "SYN903"
     assert "dcase2023-submission or dcase2019-output" in found.message
-    assert "dcase2019-output: all 40 rows within its columns, but for the steps of its labels" in str(found.hint)
+    assert "dcase2019-output: all 40 rows within its ranges, but not in the steps of its labels" in str(found.hint)
     found, unsorted = seldio.validate(laid(tmp_path / "few", {"a.csv": "6,1,5,-6,46\n2,1,5,-6,46\n"})).findings
     assert (found.code, unsorted.code, unsorted.line) == ("SYN903", "LAB201", 2)
     for name in ("starss22", "dcase2024-submission", "--format", "dataset.toml"):

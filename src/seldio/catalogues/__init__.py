@@ -443,7 +443,7 @@ def leftover_groups(entries: Iterable[Entry]) -> Iterator[FileGroup]:
     kinds: dict[tuple[str, bool], tuple[list[Entry], list[TextFile]]] = {}
     for entry in entries:
         suffix, text = written_suffix(entry.name), _as_labels(entry)
-        named = f"called .{printable(suffix)}" if suffix and len(suffix) <= _SUFFIX else "without a suffix"
+        named = f"ending in .{printable(suffix)}" if suffix and len(suffix) <= _SUFFIX else "without a suffix"
         files, texts = kinds.setdefault((named, text is not None), ([], []))
         files.append(entry)
         texts += [text] if text is not None and len(texts) < _SAMPLE else []

@@ -171,7 +171,7 @@ def files_by_layout(
 
 
 def _decided(group: Alike, sink: Sink, wanted: Wanted | None) -> Dialect | None:
-    """Return the format of files with rows; SYN902 where it is likely, and another one cannot be ruled out."""
+    """Return the format of files with rows; report SYN902 if another one cannot be ruled out."""
     detection = group.detection
     format, others = wanted.chosen(detection) if wanted is not None else (detection.format, [])
     if format is not None and others:

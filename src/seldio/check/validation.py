@@ -173,7 +173,7 @@ def examine(
 
 
 def _package(source: Source, clips: Reference | None) -> tuple[Package | None, list[Source]]:
-    """Return the package that a source is, with the files of each of its systems, and those that belong to none."""
+    """Return the DCASE package in a source, with the files of each system and those of no system."""
     if not is_package(source):
         return None, [source]
     from seldio.rules.package import Package

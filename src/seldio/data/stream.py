@@ -1,6 +1,6 @@
-"""A stream over anything with random access: shards, order, batches, and a state from which it goes on exactly.
+"""A stream over anything with random access: shards, order, batches, and a state from which it resumes exactly.
 
-Batches are elements put together part by part, stacked, padded or listed, as NumPy arrays or as tensors.
+A batch collates each key of its elements: stacked, padded or listed, as NumPy arrays or tensors.
 """
 
 from __future__ import annotations

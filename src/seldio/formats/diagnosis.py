@@ -145,7 +145,7 @@ FAULTS: tuple[CellFault, ...] = (
               only=numeric),
     CellFault("SYN131", "0[xXoObB][0-9A-Fa-f]+", _ODD, "write {expected}", kinds=_NUMBERS),
     CellFault("SYN130", ".*", "is {text}, not {expected}",
-              "expected {expected}, written with the digits 0-9 and nothing around it"),
+              "write {expected} in digits 0-9, with nothing around it"),
 )  # fmt: skip
 #: Codes of the faults of cells, in the order of their first row in the table.
 _CODES = [*dict.fromkeys(fault.code for fault in FAULTS)]
@@ -505,7 +505,7 @@ class FileLook:
         return [new if fit and changed else old for (old, new), fit in zip(lines, fits, strict=True)]
 
     def reshaped(self, first: int) -> bool:
-        """Return whether all rows are those of the format in another shape, which is one finding and no more."""
+        """Return whether all rows have the same other shape of the format, and report that as a single finding."""
         header = self.line(first).split(",")
         second = first + cells.titled(header)
         row = self.line(second).split(",")
@@ -581,7 +581,7 @@ class FileLook:
             break
         below = int(self.widths[number + 1]) if what == "a header" and number + 1 < len(self.ends) else 0
         if below not in (0, len(names)):
-            more = "pandas then reads the first column as an index and shifts the others"
+            more = "write one name for each column: where names are too few, pandas shifts them"
             faults.append((1, None, f"the header has {len(names)} columns, but the next line has {below}", more))
         if faults:
             hint += "; but first check what its names say about the columns"

@@ -392,7 +392,7 @@ class _Reader:
         return table, np.sort(order)
 
     def count(self, keys: tuple[str, ...], ids: Sequence[Any], numbers: Sequence[int]) -> None:
-        """Take note of the keys of records that became rows, and of ids that are numbers."""
+        """Record the keys of records that became rows, and which of them have numbers as ids."""
         self.shapes.setdefault(keys, []).extend(numbers)
         if not {*map(type, ids)}.isdisjoint(_SCALARS):
             kinds = [*zip(map(type, ids), numbers, strict=True)]

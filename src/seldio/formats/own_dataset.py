@@ -341,7 +341,7 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 @lru_cache(maxsize=16)
 def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]]:
-    """Return the keys of a file, and what is wrong with them."""
+    """Parse a dataset.toml; return its keys and a finding for each mistake."""
     from seldio.schema.dataset_file import faults
 
     try:

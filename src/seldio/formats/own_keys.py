@@ -356,7 +356,7 @@ def advice(data: bytes, path: str, questions: Sequence[Item]) -> str:
     columns, count = _columns(data, path)
     if not columns:
         return ""
-    said = f"Wanted are id and prediction; the keys are {listed([*columns], 12)}"
+    said = f"seldio needs id and prediction; the keys are {listed([*columns], 12)}"
     items_by_id = {item.id: item for item in questions}
     id, share = _key_of_ids(columns, items_by_id)
     about = [items_by_id.get(text or "") for text in map(_text, columns[id])] if share >= 0.5 else []
@@ -392,7 +392,7 @@ def asked_advice(data: bytes, path: str, ids: Collection[str]) -> str:
     given = _asked(columns, id)
     if "answer" not in given:
         return ""
-    said = f"Wanted are id, question, options and answer; the keys are {listed([*columns], 12)}"
+    said = f"seldio needs id, question, options and answer; the keys are {listed([*columns], 12)}"
     unsure = " with the key that holds the ids" if id == "KEY" else ""
     return f"{said}: try --reference-fields {_option(given)}{unsure}"
 

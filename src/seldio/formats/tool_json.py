@@ -333,8 +333,8 @@ def _jams_described(document: JsonDocument, clip: str, report: Report) -> Iterat
         background = [*background, *filter(_is_of_background, rows)]
         if background:
             description.extra["background"] = background
-            sounds = plural(len(background), "sound")
-            message = f"{sounds} of the background: passed over, as Scaper's own tables do"
+            sounds = plural(len(background), "background sound")
+            message = f"{sounds} ignored, as in Scaper's own tables"
             report("SYN509", at, message, None)
         description.labels = list(_observed(annotation, at, report))
         if description.extra.get("file_metadata") == _length_of(description.labels):

@@ -68,7 +68,7 @@ class About:
 
 
 def read_card(text: str, path: str, sink: Sink) -> DatasetCard | None:
-    """Read a card; None where its YAML cannot be read, and what is wrong with that goes to *sink*."""
+    """Parse a card; if its YAML is invalid, report that to *sink* and return None."""
     text = text.removeprefix("\ufeff")
     block = REGEX_YAML_BLOCK.search(text)
     if block is None:

@@ -123,7 +123,7 @@ def _worst(findings: Iterable[Finding]) -> Severity:
 def _by_rule(
     shown: Sequence[Sequence[Finding]], hidden: Mapping[str, int], report: Report, options: Options
 ) -> Iterator[Text]:
-    """Yield a block for each rule, the worst first: its name and count, its findings, and once what they share."""
+    """Yield a block for each rule, the worst first: its name, count and findings, shared hints only once."""
     everything: dict[str, list[Finding]] = {}
     for finding in report.findings:
         everything.setdefault(finding.code, []).append(finding)

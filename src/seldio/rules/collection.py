@@ -263,8 +263,8 @@ _KINDS = 5
 def labels_not_read(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     for group in collection.unread_labels:
         names = listed([entry.name.rpartition("/")[2] for entry in group.files])
-        count = plural(len(group.files), f"file {group.evidence} is not read", f"files {group.evidence} are not read")
-        yield finding(group.files[0].path, f"{count}, with rows like those of the labels next to them: {names}")
+        count = plural(len(group.files), f"file {group.evidence} is", f"files {group.evidence} are")
+        yield finding(group.files[0].path, f"{count} not read, despite rows like those of the labels: {names}")
 
 
 def packed_labels(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from seldio.text import clipped, plural, times
 from seldio.vocabularies import spelling, vocabulary
 
 #: What to say of azimuths that are many, or far out of range.
-NOT_WRAPPED = "; not repaired, as only a few just outside can be wrapped"
+NOT_WRAPPED = "; not repaired: wrapping is safe only for a few that are just outside"
 #: According to the task page, recordings have up to six overlapping events; more mean that a system went wrong.
 MOST_OVERLAPS = 6
 #: No vector of real outputs is longer; activities are near 1, and no cause but another column makes one this long.

@@ -204,7 +204,7 @@ _BATCH = 1 << 21
 
 
 class Detections(NamedTuple):
-    """The detections of a clip in the order in which the program sees them."""
+    """The detections of a clip, in the order of the official program."""
 
     class_id: Ints
     score: Floats

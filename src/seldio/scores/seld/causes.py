@@ -298,7 +298,7 @@ _MOST, _FITTING, _OTHER = 0.6, 0.2, 1.5
 
 
 def _moved(sample: Sample, tally: Tally, names: list[str]) -> tuple[Change, Ints] | None:
-    """Return which clip has the predictions of each, if most files fit another clip much better than their own."""
+    """Return for each clip the one that its predictions fit, if most fit another clip much better than their own."""
     a, b, clips, classes = sample.a, sample.b, sample.clips, sample.classes
     if clips < 3 or tally.true.sum() >= _PLACED * tally.references.sum():
         return None
