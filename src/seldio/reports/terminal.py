@@ -278,11 +278,11 @@ def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]
     copied = [any(isinstance(row[number], Phrase) for row in table.rows) for number in range(len(full))]
     room = max(width - min(full[0], width // 2) - _GAP, _LEAST_NAME)
     fixed = [not number or numeric[number] or copied[number] for number in range(len(full))]
-    wide = [each if whole else min(each, room) for whole, each in zip(fixed, full, strict=True)]
-    widest = max((each for number, each in enumerate(wide) if number and not copied[number]), default=0)
+    wide = [size if is_fixed else min(size, room) for is_fixed, size in zip(fixed, full, strict=True)]
+    widest = max((size for number, size in enumerate(wide) if number and not copied[number]), default=0)
     name = min(wide[0], max(width - widest - _GAP, _LEAST_NAME))
     leading = [number for number, column in enumerate(table.columns) if number and column.name == lead]
-    for part in _parts([0 if flows else each for flows, each in zip(copied, wide, strict=True)], name, width, leading):
+    for part in _parts([0 if flows else size for flows, size in zip(copied, wide, strict=True)], name, width, leading):
         grid = Grid(
             box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0), header_style="bold"
         )
