@@ -259,7 +259,7 @@ def _in_order(
         sink(READER_RULES["DAT201"].at(file.path, message, hint, 1, 1, first, first))
     for name, cell in zip(names, cells, strict=True):
         if name.lower() not in columns_by_header:
-            message = f"the column {clipped(name, 40)} is passed over: {path} does not name it"
+            message = f"column {clipped(name, 40)} is ignored: {path} does not name it"
             hint = "add it to labels.columns, without a field if labels do without it"
             sink(READER_RULES["DAT202"].at(file.path, message, hint, 1, cell.start + 1, name, first))
     columns_in_order = [columns_by_header.get(name.lower(), {}) for name in names]

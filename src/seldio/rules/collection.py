@@ -171,7 +171,7 @@ class Collection:
         if self.exported:  # an export has no folder for them
             return self.path
         base = self.entries[0].path.removesuffix(self.entries[0].name)
-        same = posixpath.commonpath([posixpath.dirname(place.name) for place in places])
+        same = posixpath.commonpath([posixpath.dirname(f"/{place.name}") for place in places])[1:]
         return base + same if same else self.path
 
     def finding(self, rule: Rule, where: str | Sequence[TreePlace], *words: Any, **place: Any) -> Finding:

@@ -274,7 +274,7 @@ def source_of_class(class_id: Values, source: Values, labels: Labels) -> Iterato
     # where many are otherwise, they are numbered in another way, or not at all; other datasets call clips so, too
     if judged.sum() >= _ENOUGH and 4 * wrong.sum() > judged.sum():
         share = f"{int(wrong.sum()):,} of {int(judged.sum()):,} rows"
-        message = f"{share} have source numbers that sounds of their class do not have"
+        message = f"{share} have source numbers that no sound of their class has"
         hint = "fine if sources are numbered in another way, or are not known"
         yield RowFault(int(np.argmax(wrong)), "source", message=message, hint=hint, severity=Severity.INFO)
         return
