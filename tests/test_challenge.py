@@ -63,7 +63,7 @@ def test_a_package_has_the_folders_of_its_year_is_clean_and_the_same_again(here:
     assert done.complete
     assert done.written == ("x.zip",)
     assert not done.report.findings
-    assert repr(done) == "Packaged(x.zip written: 1 system for DCASE 2023)"
+    assert repr(done) == "Packaged(x.zip (1 system for DCASE 2023) written)"
     with zipfile.ZipFile("x.zip") as packed:
         assert packed.namelist() == [
             f"task3/{LABEL}/{LABEL}.meta.yaml", *(f"task3/{LABEL}/{LABEL}/{clip}.csv" for clip in ROWS), "task3/report.pdf"
@@ -101,7 +101,7 @@ def test_errors_stop_the_zip_and_stand_where_the_outputs_are(here: Path) -> None
     assert not Path("x.zip").exists()
     (finding,) = [one for one in done.report if one.code == "LAB102"]
     assert (finding.path, finding.line, finding.column) == ("output/mix003.csv", 2, 3)
-    assert "x.zip not written for 1 error: 1 system" in str(done)
+    assert "x.zip (1 system for DCASE 2023) not written: 1 error" in str(done)
     assert pack(force=True).complete
     assert Path("x.zip").exists()
 
@@ -215,7 +215,7 @@ def test_the_command_ends_with_what_it_found(here: Path) -> None:
     code, printed = run("--reference", "mix001..mix004")
     assert code == 1
     assert "SUB217 error" in printed
-    assert "x.zip not written for 1 error" in printed
+    assert ") not written: 1 error" in printed
     begun = Path(f"{LABEL}.meta.yaml")
     begun.write_text(filled(begun.read_text()))
     code, printed = run("--reference", "mix001..mix004", "--json")

@@ -27,7 +27,7 @@ def test_an_archive_in_an_archive_is_to_be_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "outer.zip"
     path.write_bytes(zipped({"inner.zip": zipped({"mix001.csv": ROWS.encode()})}))
     (found,) = seldio.validate(path)
-    assert found.message == "nothing was checked: 1 file called .zip, an archive inside of this zip"
+    assert found.message == "nothing was checked: 1 file ending in .zip, an archive inside of this zip"
     assert found.hint == f"unpack {path}!/inner.zip first"
     (tmp_path / "empty").mkdir()
     (found,) = seldio.validate(tmp_path / "empty")

@@ -215,7 +215,7 @@ def test_fields_that_cannot_be_are_refused(fields: str, asked: str, said: str) -
 def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
     path = WRITERS[name](tmp_path / name, own_questions())
     said = json_lines(tmp_path / "said.jsonl", [{"id": f"q{n}", "prediction": "rain"} for n in range(4)])
-    with pytest.raises(UsageError, match=r"holds no questions in a known format\. Wanted are id, question") as error:
+    with pytest.raises(UsageError, match=r"holds no questions in a known format\. seldio needs id, question") as error:
         seldio.score(said, path)
     fields = error.value.text.rpartition("try --reference-fields ")[2]
     assert fields == ASKED

@@ -91,7 +91,7 @@ def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
     assert noticed(report)["folded"].text.startswith("4 predicted rows with an azimuth beyond ±90°")
     above = "".join(f"{frame},0,0,60,{30 * (frame % 2)},100\n" for frame in range(9))
     unused = noticed(scored(tmp_path, above, reference))["elevation-unused"].text
-    assert unused == "4 predicted rows with an elevation, which dcase2025 does not look at"
+    assert unused == "4 predicted rows with an elevation, which dcase2025 ignores"
     assert {"folded", "elevation-unused"}.isdisjoint(noticed(scored(tmp_path, reference, reference)))
 
 

@@ -316,14 +316,14 @@ def validate(
 
         reference = load(os.fspath(reference))
     opened: list[Finding] = []
-    paths = [_in_memory(each, "the table", fields is not None, opened.append) for each in _outermost(_each(path))]
-    if (fix or unsafe_fixes) and not all(isinstance(each, str | os.PathLike) for each in paths):
+    paths = [_in_memory(place, "the table", fields is not None, opened.append) for place in _outermost(_each(path))]
+    if (fix or unsafe_fixes) and not all(isinstance(place, str | os.PathLike) for place in paths):
         raise UsageError("--fix repairs files, but this is in memory: write it to a file first")
     examine_one = functools.partial(examine, format=format, reference=reference, settings=chosen, deep=deep)
     piped = [examine_one("-")] if "-" in paths else []  # standard input can be read only once
 
     def check(changed: Mapping[str, bytes]) -> list[Examined]:
-        return [piped[0] if each == "-" else examine_one(each, changed=changed) for each in paths]
+        return [piped[0] if place == "-" else examine_one(place, changed=changed) for place in paths]
 
     examined = check({})
     changes: tuple[Fixed, ...] = ()
@@ -335,8 +335,8 @@ def validate(
         remark = "" if changes else nothing(examined, unsafe_fixes)
     elif fix or unsafe_fixes:
         remark, changes, examined = repair(examined, unsafe_fixes, check)
-    reports = [each.report for each in examined]
-    heard = [each for report in reports for each in report.heard]
+    reports = [result.report for result in examined]
+    heard = [recording for report in reports for recording in report.heard]
     files = sum(report.files for report in reports)
     validation = Validation(files=files, heard=heard, fail_on=chosen.fail_on, changes=changes)
     validation.add(chosen.applied(opened))

@@ -116,7 +116,7 @@ class Packaged(Displayed):
         errors = plural(count := self.report.count(Severity.ERROR), "error")
         done = f"written, with {errors}" if count else "written"
         packed = f"{plural(len(self.systems), 'system')} for DCASE {self.year}"
-        yield f"{self.path} {done if self.complete else f'not written for {errors}'}: {packed}"
+        yield f"{self.path} ({packed}) {done if self.complete else f'not written: {errors}'}"
         for system in self.systems:
             yield from system.lines()
         yield from self.notes

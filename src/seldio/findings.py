@@ -130,7 +130,7 @@ class Finding:
 
     @property
     def packed(self) -> tuple[str, str] | None:
-        """Return what to do first with a file that a repair does not rewrite, and what it is; None for a plain file."""
+        """Return what must be done to a file before it can be repaired, and why; None for a plain file."""
         path = self.path
         if path.startswith("hf://"):
             return "downloaded", "files on the Hub are not rewritten"

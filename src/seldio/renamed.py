@@ -10,7 +10,7 @@ from seldio.text import printable
 
 
 class RenamedOption(NamedTuple):
-    """The present name of an option of before 0.3."""
+    """The current name of an option that 0.3 renamed."""
 
     option: str
     key: str  # the name in front of its value, or what a switch is now

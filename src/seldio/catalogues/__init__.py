@@ -369,10 +369,10 @@ class FileGroup:
 def _groups(catalogue: Catalogue) -> Iterator[FileGroup]:
     """Yield the groups of labels, questions and predictions, what is read with them, and the others by their names."""
     doubts = {finding.path: finding for finding in reversed(catalogue.findings) if finding.code in _DOUBTS}
-    taken = {entry.path for entry in catalogue.lists}
+    used_paths = {entry.path for entry in catalogue.lists}
     for part in (*catalogue.labels, *catalogue.questions):
         files = tuple(file.entry for file in part.files)
-        taken |= {entry.path for entry in files}
+        used_paths |= {entry.path for entry in files}
         about = next((doubts[entry.path] for entry in files if entry.path in doubts), None)
         sure: Certainty = "named" if part.named else "sure" if about is None else _DOUBTS[about.code]
         kind, format = _HOLDS[part.format.holds] if part.format is not None else "labels", part.format
@@ -388,15 +388,15 @@ def _groups(catalogue: Catalogue) -> Iterator[FileGroup]:
         doubt = "" if about is None else about.message
         yield FileGroup(kind, None if format is None else format.name, why, sure, doubt, files, clips=clips)
     yield FileGroup("list", None, "with words instead of labels", "sure", "", tuple(catalogue.lists))
-    others: dict[Kind, list[Entry]] = {kind: [] for kind in (*_BY_NAME, "other")}
+    by_kind: dict[Kind, list[Entry]] = {kind: [] for kind in (*_BY_NAME, "other")}
     for entry in catalogue.source:
-        if entry.path not in taken:
+        if entry.path not in used_paths:
             type = media_type(entry.name)
             kind = "recording" if type == "audio" else type or ("description" if is_own(entry) else "other")
-            others[kind].append(entry)
+            by_kind[kind].append(entry)
     for kind, (why, certainty) in _BY_NAME.items():
-        yield FileGroup(kind, None, why, certainty, "", tuple(others[kind]))
-    yield from leftover_groups(others["other"])
+        yield FileGroup(kind, None, why, certainty, "", tuple(by_kind[kind]))
+    yield from leftover_groups(by_kind["other"])
 
 
 # --- files that are passed over --------------------------------------------------------------------------
@@ -418,7 +418,7 @@ def leftover_groups(entries: Iterable[Entry]) -> Iterator[FileGroup]:
     kinds: dict[tuple[str, bool], tuple[list[Entry], list[TextFile]]] = {}
     for entry in entries:
         suffix, text = written_suffix(entry.name), _as_labels(entry)
-        named = f"called .{printable(suffix)}" if suffix and len(suffix) <= _SUFFIX else "without a suffix"
+        named = f"ending in .{printable(suffix)}" if suffix and len(suffix) <= _SUFFIX else "without a suffix"
         files, texts = kinds.setdefault((named, text is not None), ([], []))
         files.append(entry)
         texts += [text] if text is not None and len(texts) < _SAMPLE else []

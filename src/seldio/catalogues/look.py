@@ -162,7 +162,7 @@ def files_by_layout(
 
 
 def _decided(group: Alike, sink: Sink, wanted: Wanted | None) -> Dialect | None:
-    """Return the format of files with rows; SYN902 where it is likely, and another one cannot be ruled out."""
+    """Return the format of files with rows; report SYN902 if another one cannot be ruled out."""
     detection = group.detection
     format, others = wanted.chosen(detection) if wanted is not None else (detection.format, [])
     if format is not None and others:
@@ -247,19 +247,19 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
             sink(finding)
         return True
     value = documents[0].value if documents and documents[0] is not None else None
-    first = value[0] if isinstance(value, list) and value else value
+    first_record = value[0] if isinstance(value, list) and value else value
     if not documents:
-        held = "no record in the file"
-    elif not isinstance(first, dict) or not first:
-        held = "JSON without an object that has keys"
+        contents = "no record in the file"
+    elif not isinstance(first_record, dict) or not first_record:
+        contents = "JSON without an object that has keys"
     else:
         kind = "JSON records" if lines or isinstance(value, list) else "a JSON object"
-        more = f", and {len(first) - 8} more" if len(first) > 8 else ""
-        held = f"{kind} with the keys {', '.join(clipped(key, 30) for key in list(first)[:8])}{more}"
+        unlisted = f", and {len(first_record) - 8} more" if len(first_record) > 8 else ""
+        contents = f"{kind} with the keys {', '.join(clipped(key, 30) for key in list(first_record)[:8])}{unlisted}"
     from seldio.formats.own_keys import proposal
 
     hint = (isinstance(value, dict | list) and proposal(file.data, file.path)) or _LAYOUTS
-    sink(READER_RULES["SYN901"].at(file.path, f"no known format: {held}", hint, 1))
+    sink(READER_RULES["SYN901"].at(file.path, f"no known format: {contents}", hint, 1))
     return True
 
 

@@ -105,13 +105,13 @@ def examine(
         parts = [[*each.labels, *chain(*(part.cut() for part in each.questions))] for each in catalogues]
         submission = _submission(source, [*chain(*parts)], format, reference)
         only_answers = submission is not None and source.single  # it holds no labels, whatever it looks like
-        noted = chain.from_iterable(catalogue.findings for catalogue in catalogues)
-        findings += (finding for finding in noted if not only_answers or finding.code.startswith("SAF"))
+        catalogue_findings = chain.from_iterable(catalogue.findings for catalogue in catalogues)
+        findings += (finding for finding in catalogue_findings if not only_answers or finding.code.startswith("SAF"))
 
         # questions and predictions, and labels; what is found of one system of a package explains nothing of another
         items = _items(source, parts, submission, reference, findings, judge=judge, facts=facts)
-        label_parts = [[part for part in each if part.questions is None and not only_answers] for each in parts]
-        systems = [by_format(chain(*(part.labels(findings.append) for part in each))) for each in label_parts]
+        label_parts = [[part for part in system if part.questions is None and not only_answers] for system in parts]
+        systems = [by_format(chain(*(part.labels(findings.append) for part in system))) for system in label_parts]
         passed_over = () if source.single or package or submission else catalogues[0].of("other")
         skip: tuple[str, ...] = () if package is None else _OF_CLIPS
         if format is not None and clips is None:
@@ -119,12 +119,12 @@ def examine(
         set_rules = COLLECTION_RULES if clips is None else EXPECTED_RULES
         by_system: list[list[Finding]] = []
         labels, datasets = [*chain(*systems)], own_datasets(source, lambda _: None) if package else catalogues[0].said
-        whole = Collection(
+        combined = Collection(
             source.path, source.kind, source.entries, labels, clips, source.exported, findings, datasets, passed_over
         )
         for readings in systems:
             of_rows = [finding for reading in readings for finding, _ in label_findings(reading, clips)]
-            files = dataclasses.replace(whole, readings=readings) if package else whole
+            files = dataclasses.replace(combined, readings=readings) if package else combined
             by_system.append([*rules.findings(set_rules, files, skip=skip), *of_rows])
         if package is None:
             findings += chain(*by_system)
@@ -142,9 +142,9 @@ def examine(
             findings += package_findings(package)
         else:
             if not source.streamed:
-                tree, recordings = _tree(source, whole, findings, heard, deep=deep, questions=bool(items))
+                tree, recordings = _tree(source, combined, findings, heard, deep=deep, questions=bool(items))
                 count += recordings
-            if clips is not None and clips.labelled and whole.submitted and not (changed or source.streamed):
+            if clips is not None and clips.labelled and combined.submitted and not (changed or source.streamed):
                 from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
 
                 layout = formats.named(format, LabelFormat) if format is not None else None
@@ -159,8 +159,8 @@ def examine(
                 findings.append(nothing_checked(source, passed_over))
 
         # each cause once, and the repairs that nothing puts in doubt
-        left = chain.from_iterable(rules.unexplained(each, source.path) for each in (findings, *by_system))
-        reported = gathered(dict.fromkeys(left), RECORDS_SINGLY)
+        unexplained = chain.from_iterable(rules.unexplained(batch, source.path) for batch in (findings, *by_system))
+        reported = gathered(dict.fromkeys(unexplained), RECORDS_SINGLY)
         if any(finding.fixable for finding in reported):
             from seldio.check.repair import admitted
 
@@ -168,12 +168,12 @@ def examine(
         report = Report(files=count, heard=heard)
         report.add((settings or Settings()).applied(reported))
         local = {entry.path: entry.real for entry in source if entry.real is not None}
-        every = tuple(chain(*(catalogue.groups for catalogue in catalogues if facts)))
-        return Examined(report, tuple(labels), tuple(items), local, datasets, tree, every)
+        file_groups = tuple(chain(*(catalogue.groups for catalogue in catalogues if facts)))
+        return Examined(report, tuple(labels), tuple(items), local, datasets, tree, file_groups)
 
 
 def _package(source: Source, clips: Reference | None) -> tuple[Package | None, list[Source]]:
-    """Return the package that a source is, with the files of each of its systems, and those that belong to none."""
+    """Return the DCASE package in a source, with the files of each system and those of no system."""
     if not is_package(source):
         return None, [source]
     from seldio.rules.package import Package
@@ -212,9 +212,9 @@ def _items(
     facts: bool,
 ) -> list[tuple[Part, CheckedItems]]:
     """Check questions and predictions, some of them submitted to MERA, perhaps next to labels."""
-    every = [*chain(*systems)]
+    all_parts = [*chain(*systems)]
     submitted = submission is not None
-    parts = [part for part in (every if submission is None else submission.answers) if part.questions is not None]
+    parts = [part for part in (all_parts if submission is None else submission.answers) if part.questions is not None]
     if not parts and reference is None:
         return []
     from seldio.check.items import check_kind, check_part, item_findings
@@ -224,13 +224,13 @@ def _items(
     here = reference is not None or submitted or source.kind not in ("file", "folder")
     items: list[tuple[Part, CheckedItems]] = []
     with memory_given_back():
-        done = parallel_map(check, parts, what="checking questions", size=attrgetter("size"), here=here)
-        for part, (wrong, files) in zip(parts, done, strict=True):
+        checked_parts = parallel_map(check, parts, what="checking questions", size=attrgetter("size"), here=here)
+        for part, (wrong, files) in zip(parts, checked_parts, strict=True):
             findings += wrong
             items += [(part, file) for file in files]
         findings += item_findings(items, Lookup(source) if judge else None, not of_clips)
     if not submitted or isinstance(reference, Reference):
-        labels = any(part.questions is None for part in every) and not (submitted and source.single)
+        labels = any(part.questions is None for part in all_parts) and not (submitted and source.single)
         check_kind(source, reference, [checked for _, checked in items], labels)
     return items
 

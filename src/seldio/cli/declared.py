@@ -64,15 +64,15 @@ def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Cal
     """
 
     def declared(body: Callable[..., ExitCode]) -> Callable[..., None]:
-        given = {} if function is None else dict(inspect.signature(function).parameters)
+        of_function = {} if function is None else dict(inspect.signature(function).parameters)
         of_body = dict(inspect.signature(body).parameters)
         if function is not None:
             of_body.pop(next(iter(of_body)))
-        about, helps = _docstring(function or body)
+        summary, helps = _docstring(function or body)
         helps = {**_HELP, **helps, **_docstring(body)[1]}
-        both = given | of_body
-        parameters = [_parameter(both[name], helps[name], value) for name, value in arguments.items()]
-        parameters += [_parameter(both[name], helps.get(name, "")) for name in both if name not in arguments]
+        signature = of_function | of_body
+        parameters = [_parameter(signature[name], helps[name], value) for name, value in arguments.items()]
+        parameters += [_parameter(signature[name], helps.get(name, "")) for name in signature if name not in arguments]
         # the options by their names of before 0.3, which no help shows
         for name, old in RENAMED_OPTIONS.get(body.__name__, {}).items():
             annotation = "str" if old.unset is None else "bool"
@@ -86,12 +86,12 @@ def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Cal
                 values, notes = renewed(body.__name__, values)
                 for note in notes:
                     typer.echo(f"seldio: {note}", err=True)
-            values = {name: _named(name, value, both[name]) for name, value in values.items()}
+            values = {name: _named(name, value, signature[name]) for name, value in values.items()}
             mine = {name: values[name] for name in of_body}
-            return body({name: values[name] for name in given}, **mine) if function is not None else body(**mine)
+            return body({name: values[name] for name in of_function}, **mine) if function is not None else body(**mine)
 
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__doc__, run.__name__ = about, body.__name__
+        run.__doc__, run.__name__ = summary, body.__name__
         return guarded(run)
 
     return declared

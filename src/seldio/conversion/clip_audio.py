@@ -203,8 +203,8 @@ def _write(recording: Recording, clip: ClipSpan, out: Path, rate: int, say: Call
     target, shown, probed = out / clip.name, printable(recording.path), recording.probe
     if os.path.realpath(recording.path) == os.path.realpath(target):
         raise UsageError(f"{printable(str(target))} is the source recording itself: choose another output folder")
-    wanted, first = round((clip.end - clip.start) * rate), round(clip.start * probed.rate)
-    frames_left = math.ceil((probed.frames - first) * rate / probed.rate)
+    wanted, first_frame = round((clip.end - clip.start) * rate), round(clip.start * probed.rate)
+    frames_left = math.ceil((probed.frames - first_frame) * rate / probed.rate)
     if frames_left <= 0:
         raise SeldioError(
             f"{shown} ends at {probed.seconds:.3f} s, before a clip that begins at {clip.start:g} s: labels and "
@@ -213,16 +213,16 @@ def _write(recording: Recording, clip: ClipSpan, out: Path, rate: int, say: Call
     if frames_left < wanted:
         short = f"{frames_left / rate:.3f} s instead of {wanted / rate:.3f} s"
         say(f"{clip.name}: {short}, since {shown} ends at {probed.seconds:.3f} s")
-    frames, aside = min(wanted, frames_left), margin(probed.rate, rate)
+    frames, padding = min(wanted, frames_left), margin(probed.rate, rate)
     try:
         length = math.ceil(frames * probed.rate / rate)
-        part = recording.read(first - aside, length + 2 * aside, pad=True)
+        sound = recording.read(first_frame - padding, length + 2 * padding, pad=True)
     except NotAudio as error:
         raise SeldioError(f"{shown} cannot be read ({printable(error.text)}): download it again") from error
-    if not np.isfinite(part).all():
+    if not np.isfinite(sound).all():
         raise SeldioError(f"{shown} contains samples that are not numbers: download it again")
-    whole = np.rint(resample(part, probed.rate, rate, frames) * 32768.0)
-    if loud := int(np.count_nonzero((whole > 32767) | (whole < -32768))):
+    samples = np.rint(resample(sound, probed.rate, rate, frames) * 32768.0)
+    if loud := int(np.count_nonzero((samples > 32767) | (samples < -32768))):
         say(f"{clip.name}: {plural(loud, 'sample')} over full scale, clipped ({shown})")
     with atomic_write(target, out) as stream:
-        write_wav(stream, np.clip(whole, -32768, 32767).astype(np.int16), rate)
+        write_wav(stream, np.clip(samples, -32768, 32767).astype(np.int16), rate)

@@ -68,8 +68,8 @@ def convert_any(
 
         if format not in (None, "foa", "mic"):
             raise UsageError(f"--to {to} converts recordings: --format foa or mic says which array they are of")
-        said = cast("Array | None", format)
-        return convert_array(path, out, cast("Array", to), audio=bool(options.audio), gain=gain or 0.0, said=said)
+        array = cast("Array | None", format)
+        return convert_array(path, out, cast("Array", to), audio=bool(options.audio), gain=gain or 0.0, said=array)
     if gain is not None:
         raise UsageError("--gain needs --to mic or --to foa: no other target makes array recordings")
     if to in STORED:
@@ -80,13 +80,13 @@ def convert_any(
         raise formats.unknown(to, (*STORED, "foa", "mic"))
     if not items:
         return as_labels(path)
-    given = formats.of_questions(format) if format is not None else None
+    item_format = formats.of_questions(format) if format is not None else None
     with reopened(path, raise_errors) as source:
         tables = not source.single and to == "parquet"  # the table of many files is one of labels
         # what an earlier run has put there
         earlier = Path(out).resolve() if isinstance(out, str | os.PathLike) else None
         files = Catalogue(source, without=earlier) if format in (None, "parquet") and not tables else None
-        content = given if files is None else files.asked
+        content = item_format if files is None else files.asked
         target = formats.of_questions(f"{content.holds}-parquet" if content and to == "parquet" else to)
         if drop_unfit and content is None:
             raise UsageError(_NOT_QUESTIONS)
@@ -103,7 +103,7 @@ def convert_any(
             from seldio.conversion.items import convert_items
 
             return convert_items(
-                source, out, target, format=given, allow_loss=allow_loss, fill=fill, drop_unfit=drop_unfit
+                source, out, target, format=item_format, allow_loss=allow_loss, fill=fill, drop_unfit=drop_unfit
             )
         if foreign := sorted(fill.keys() - {"language", "split"}):
             raise UsageError(

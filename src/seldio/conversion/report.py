@@ -126,10 +126,8 @@ class QuestionsMade(Conversion):
     def _headline(self) -> str:
         where = "" if self.written == ("-",) else f", in {self.written[0]}"
         where += " with the clips in audio/" if self.sound == "cut" else ""
-        absent = (", which is not here" if self.clips == 1 else ", none of which is here") * (self.sound == "absent")
-        return (
-            f"{self.names}: {plural(self.rows[1], 'question')} about {plural(self.clips, 'recording')}{absent}{where}"
-        )
+        about = plural(self.clips, "recording") + " (audio not found)" * (self.sound == "absent")
+        return f"{self.names}: {plural(self.rows[1], 'question')} about {about}{where}"
 
     def _table(self) -> Iterator[str]:
         chosen = self.kept != self.asked

@@ -155,28 +155,28 @@ class Dataset(AbstractContextManager["Dataset"]):
         if unknown := columns.keys() - Clip.model_fields.keys():
             choices = ", ".join(Clip.model_fields)
             raise UsageError(f"the clip table has no column {listed(sorted(unknown))}; choose from {choices}")
-        part = self
+        selected = self
         for field, wanted in {"split": split, "room": room, **columns}.items():
-            part = part._where(field, wanted)
+            selected = selected._where(field, wanted)
         if class_ is not None:
-            indices = vocabulary(part.events.vocabulary).indices
+            indices = vocabulary(selected.events.vocabulary).indices
             numbers = []
-            for value in _several(class_):
-                if not isinstance(value, int) and spelling(value) not in indices:
+            for label in _several(class_):
+                if not isinstance(label, int) and spelling(label) not in indices:
                     choices = ", ".join(indices)
-                    raise UsageError(f"no class {value!r} in the class list of these labels; choose from {choices}")
-                numbers.append(value if isinstance(value, int) else indices[spelling(value)])
+                    raise UsageError(f"no class {label!r} in the class list of these labels; choose from {choices}")
+                numbers.append(label if isinstance(label, int) else indices[spelling(label)])
             classes = pa.array(numbers, pa.int32())
             clips = {
-                name: part.rows[name]
-                for name, table in part.events.items()
+                name: selected.rows[name]
+                for name, table in selected.events.items()
                 if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], classes)).as_py()
             }
-            part = Dataset(part.index, clips, part._conditions)
+            selected = Dataset(selected.index, clips, selected._conditions)
         if task is not None:
-            conditions = (*part._conditions, ("task", _several(task)))
-            part = Dataset(part.index, part._chosen, conditions)
-        return part
+            conditions = (*selected._conditions, ("task", _several(task)))
+            selected = Dataset(selected.index, selected._chosen, conditions)
+        return selected
 
     def windows(self, **options: Unpack[WindowOptions]) -> Windows:
         """Return windows over the clips, or the questions with their audio; see :class:`seldio.data.Windows`."""

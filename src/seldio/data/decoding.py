@@ -97,16 +97,16 @@ def decode(
     """
     names = vocabulary or (windows.vocabulary if windows is not None else "starss")
     classes = len(class_list(names))
-    base = windows.form if windows is not None and windows.target is not None else None
-    kind = target or (base.target if base is not None else None)
+    windows_form = windows.form if windows is not None and windows.target is not None else None
+    kind = target or (windows_form.target if windows_form is not None else None)
     if kind is None or kind not in TARGETS:
-        what = "which kind of outputs are these? Set target= to" if kind is None else f"target={kind!r}: choose from"
-        raise UsageError(f"{what} {', '.join(name for name in TARGETS if name != 'rows')}")
+        problem = "which kind of outputs are these? Set target= to" if kind is None else f"target={kind!r}: choose from"
+        raise UsageError(f"{problem} {', '.join(name for name in TARGETS if name != 'rows')}")
     if kind == "rows":
         raise UsageError("target='rows': plain rows are a table already, and there is nothing to decode")
-    given = {"distance": distance, "elevation": elevation, "onscreen": onscreen}
-    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    form = replace(base or TargetForm(kind, classes), target=kind, classes=classes, **chosen)
+    flags = {"distance": distance, "elevation": elevation, "onscreen": onscreen}
+    chosen: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
+    form = replace(windows_form or TargetForm(kind, classes), target=kind, classes=classes, **chosen)
     thresholds = np.asarray(threshold, np.float64)
     if thresholds.shape not in ((), (classes,)) or not np.isfinite(thresholds).all() or (thresholds < 0).any():
         raise UsageError(f"threshold={threshold}: give a number from 0 on, or one for each of the {classes} classes")
@@ -128,12 +128,12 @@ def decode(
         rows = {clip: rows[clip] for clip in windows.lengths() if clip in rows}
     # rows of no frame have the columns and their types, if there are no others
     columns = settings.rows("", np.zeros((0, *form.inner), np.float32))
-    codes = np.repeat(np.arange(len(rows), dtype=np.int32), [len(each["frame"]) for each in rows.values()])
+    codes = np.repeat(np.arange(len(rows), dtype=np.int32), [len(of_clip["frame"]) for of_clip in rows.values()])
     table: dict[str, Any] = {
         "clip": pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(list(rows), pa.string()))
     }
     for name in (name for name in COLUMNS if name in columns):
-        table[name] = pa.array(np.concatenate([each[name] for each in (columns, *rows.values())]), COLUMNS[name])
+        table[name] = pa.array(np.concatenate([of_clip[name] for of_clip in (columns, *rows.values())]), COLUMNS[name])
     files = tuple(ClipFile(clip, f"{clip}.csv") for clip in rows)
     return with_origin(pa.table(table), Origin(windows.layout if windows is not None else "", names, files))
 

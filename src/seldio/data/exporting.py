@@ -605,9 +605,9 @@ def _write_files(
     help where the source is *on_disk*.
     """
     shown, earlier, names = printable(str(out)), _earlier(out, overwrite), {part.name for part in parts}
-    every = sorted(names | earlier.keys())
+    all_names = sorted(names | earlier.keys())
     strange: list[str] = []
-    for name in every:
+    for name in all_names:
         state = in_the_way(out / name, out)
         if state and not (stat.S_ISREG(state.st_mode) and earlier.get(name) in (-1, state.st_size)):
             strange.append(name)
@@ -615,8 +615,8 @@ def _write_files(
         what = f"{plural(len(strange), 'file')} in the way in {shown} that are not as an export wrote them"
         raise UsageError(f"{what}: {listed(strange, 20)}. Move them away")
     make_folder(out)
-    begun = Manifest(kind, tuple(ExportFile(name, 0, "") for name in every), finished=False)
-    write_bytes(out / MANIFEST, begun.to_json(), out)
+    unfinished = Manifest(kind, tuple(ExportFile(name, 0, "") for name in all_names), finished=False)
+    write_bytes(out / MANIFEST, unfinished.to_json(), out)
     try:
         write, size = partial(_write, str(out)), attrgetter("size")
         files = list(parallel_map(write, parts, what="writing files", size=size, here=not on_disk))

@@ -1,6 +1,6 @@
-"""A stream over anything with random access: shards, order, batches, and a state from which it goes on exactly.
+"""A stream over anything with random access: shards, order, batches, and a state from which it resumes exactly.
 
-Batches are elements put together part by part, stacked, padded or listed, as NumPy arrays or as tensors.
+A batch collates each key of its elements: stacked, padded or listed, as NumPy arrays or tensors.
 """
 
 from __future__ import annotations
@@ -436,12 +436,12 @@ def collate(
         return _stacked([np.asarray(element) for element in elements], "the element", tensors)
     in_worker = tensors and sys.modules["torch"].utils.data.get_worker_info() is not None
     batch: dict[str, Any] = _Batch() if in_worker else {}
-    for name, first in elements[0].items():
-        parts = [element[name] for element in elements]
-        if not isinstance(first, np.ndarray | np.generic | int | float):
-            batch[name] = parts
+    for name, example in elements[0].items():
+        values = [element[name] for element in elements]
+        if not isinstance(example, np.ndarray | np.generic | int | float):
+            batch[name] = values
             continue
-        arrays = [np.asarray(part) for part in parts]
+        arrays = [np.asarray(value) for value in values]
         shapes = {array.shape for array in arrays}
         fill = pad.get(name) if isinstance(pad, Mapping) else pad
         if fill != "list":
@@ -450,10 +450,10 @@ def collate(
         if fill == "list" and (named or name in (axes or ()) or len(shapes) > 1):
             batch[name] = [_stacked([array], name, True)[0] for array in arrays] if tensors else arrays
             continue
-        differ = [axis for axis, lengths in enumerate(zip(*shapes, strict=False)) if len(set(lengths)) > 1]
-        if len({len(shape) for shape in shapes}) > 1 or len(differ) > 1:
+        unequal_axes = [axis for axis, lengths in enumerate(zip(*shapes, strict=False)) if len(set(lengths)) > 1]
+        if len({len(shape) for shape in shapes}) > 1 or len(unequal_axes) > 1:
             raise UsageError(f"{name} cannot be stacked: shapes {', '.join(map(str, sorted(shapes)))}")
-        axis = differ[0] if differ else (axes or {}).get(name, 0 if named else None)
+        axis = unequal_axes[0] if unequal_axes else (axes or {}).get(name, 0 if named else None)
         if fill is None or fill == "list" or axis is None:
             batch[name] = _stacked(arrays, name, tensors)
         else:

@@ -463,7 +463,8 @@ def clip_sources(
         missing += ["video"] * (video and "video" not in media.files) + ["labels"] * (name not in labelled)
         if missing:
             raise DataError(
-                f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() other clips"
+                f"clip {printable(name)} has no {' and no '.join(missing)}: select() other clips, or do not ask for it "
+                "(audio=None, video=None, target=None)"
             )
         recordings.append(tuple(entry for entry in entries if entry is not None))
         videos.append(media.files.get("video"))

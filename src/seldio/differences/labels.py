@@ -340,23 +340,23 @@ def changed_events(
     equal = (old.rows["stop"][a] == new.rows["stop"][b]) & (old.rows["further"][a] == new.rows["further"][b])
     for field, limit in within.items():
         equal &= distances(field, old.rows[field][a], new.rows[field][b]) <= limit
-    both = old.of_row[a[equal]] * (len(new) + 1) + new.of_row[b[equal]]
-    pairs, counts = np.unique(both, return_counts=True)
-    i, j = np.divmod(pairs, len(new) + 1)
-    complete = (counts == np.diff(old.starts)[i]) & (counts == np.diff(new.starts)[j])
+    event_pairs = old.of_row[a[equal]] * (len(new) + 1) + new.of_row[b[equal]]
+    pairs, counts = np.unique(event_pairs, return_counts=True)
+    old_events, new_events = np.divmod(pairs, len(new) + 1)
+    complete = (counts == np.diff(old.starts)[old_events]) & (counts == np.diff(new.starts)[new_events])
     same = int(complete.sum())
-    old = EventTable(taken(old.rows, ~np.isin(old.of_row, i[complete])), whole)
-    new = EventTable(taken(new.rows, ~np.isin(new.of_row, j[complete])), whole)
+    old = EventTable(taken(old.rows, ~np.isin(old.of_row, old_events[complete])), whole)
+    new = EventTable(taken(new.rows, ~np.isin(new.of_row, new_events[complete])), whole)
 
     def report(events: EventTable, number: int, happened: Mapping[str, str]) -> ChangedEvent:
         start, stop = (round(float(tick[number] * hop), 6) for tick in (events.begin, events.end))
         return ChangedEvent(happened, names[events.label[number]], start, stop)
 
     changed, dropped, added = [], set(range(len(old))), set(range(len(new)))
-    for before, after, rows, others in _matched(old, new):
+    for before, after, old_shared, new_shared in _matched(old, new):
         dropped.remove(before)
         added.remove(after)
-        was, now = taken(old.rows, rows), taken(new.rows, others)
+        was, now = taken(old.rows, old_shared), taken(new.rows, new_shared)
         happened = _happened(was, now, within, names)
         spans = [
             "–".join(f"{tick * hop:.6g}" for tick in (side.begin[event], side.end[event])) + " s"
@@ -380,30 +380,30 @@ def _matched(old: EventTable, new: EventTable) -> Iterator[tuple[int, int, Ints,
     begin, end = old.begin[:, np.newaxis], old.end[:, np.newaxis]
     common = np.clip(np.minimum(end, new.end) - np.maximum(begin, new.begin), 0, None)
     overlap = common / np.maximum(np.maximum(end, new.end) - np.minimum(begin, new.begin), 1)
-    starts, others = old.rows["start"], new.rows["start"]
-    if common.shape == (len(starts), len(others)):  # a row an event
-        a, b = np.nonzero(common)
+    old_starts, new_starts = old.rows["start"], new.rows["start"]
+    if common.shape == (len(old_starts), len(new_starts)):  # a row an event
+        old_row, new_row = np.nonzero(common)
     else:
-        by_start = np.argsort(others, kind="stable")
-        low, high = (others[by_start].searchsorted(starts, side) for side in ("left", "right"))
-        a = np.repeat(np.arange(len(starts)), high - low)
-        b = by_start[np.arange(len(a)) + np.repeat(high - np.cumsum(high - low), high - low)]
+        by_start = np.argsort(new_starts, kind="stable")
+        low, high = (new_starts[by_start].searchsorted(old_starts, side) for side in ("left", "right"))
+        old_row = np.repeat(np.arange(len(old_starts)), high - low)
+        new_row = by_start[np.arange(len(old_row)) + np.repeat(high - np.cumsum(high - low), high - low)]
     # the mean of the degrees between two events over the time that they share; infinite without such time
-    angles = np.nan_to_num(_angles(taken(old.rows, a), taken(new.rows, b)))
-    pair = old.of_row[a] * len(new) + new.of_row[b]
+    angles = np.nan_to_num(_angles(taken(old.rows, old_row), taken(new.rows, new_row)))
+    pair = old.of_row[old_row] * len(new) + new.of_row[new_row]
     count, total = (np.bincount(pair, weights, common.size) for weights in (None, angles))
     degrees = np.divide(total, count, out=np.full(common.size, np.inf), where=count > 0).reshape(common.shape)
     alike = old.label[:, np.newaxis] == new.label
     agreeing = (overlap >= OVERLAP).astype(int) + alike + (degrees <= NEAR)
     likely = (agreeing >= 2) & (common > 0)
     worth = np.where(likely, 1 + overlap + alike + np.clip(1 - degrees / 180, 0, 1), 0)
-    (i,), (j,) = solved(-worth[np.newaxis])
+    (old_events,), (new_events,) = solved(-worth[np.newaxis])
     order = np.argsort(pair, kind="stable")
-    a, b, pair = a[order], b[order], pair[order]
-    for before, after in zip(i.tolist(), j.tolist(), strict=True):
+    old_row, new_row, pair = old_row[order], new_row[order], pair[order]
+    for before, after in zip(old_events.tolist(), new_events.tolist(), strict=True):
         if likely[before, after]:
             shared = slice(*pair.searchsorted([before * len(new) + after, before * len(new) + after + 1]))
-            yield before, after, a[shared], b[shared]
+            yield before, after, old_row[shared], new_row[shared]
 
 
 def _angles(old: Rows, new: Rows) -> Floats:

@@ -146,10 +146,10 @@ def atomic_write(path: Place, below: Place | None = None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def many_files() -> Iterator[None]:
-    """Let files that are written inside of the block get their names when it ends, all together.
+    """Rename all files that the block writes into place when it ends.
 
-    The disk is then asked once for each file and once for each folder, and not for the folder after each file.
-    Through kills each file is the old one or the whole new one; an error inside of the block leaves all of them old.
+    Each file and each folder is then synced once, not the folder after every file. If the process is killed, each
+    file is the old one or the whole new one; if the block raises an error, all of them stay the old ones.
     """
     files: list[tuple[str, str]] = []
     token = _waiting.set(files)

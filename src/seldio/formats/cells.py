@@ -120,7 +120,7 @@ def encoding_problem(path: str, data: bytes) -> Finding | None:
         data.decode()
     except UnicodeDecodeError as error:
         byte = data[error.start : error.start + 1]
-        message, hint = f"byte 0x{byte.hex()} is not UTF-8", "save the file as UTF-8; it is probably Latin-1"
+        message, hint = f"byte 0x{byte.hex()} is not UTF-8", "save the file as UTF-8, not Latin-1 or Windows-1251"
         return _at(READER_RULES["SYN101"], path, data, error.start, message, byte.decode("latin-1"), hint)
     return None
 

@@ -249,7 +249,7 @@ class _TableReader:
         widths = {len(row.cells) for row in ragged}
         if len(ragged) > 1 and len(widths) == 1 and not good and ragged[-1].cells[-1].flaw != "unclosed":
             message = f"the header has {plural(width, 'column')}, but all {len(ragged):,} rows have {widths.pop()}"
-            hint = "pandas then reads the first column as an index and shifts the others"
+            hint = "write one name for each column: where names are too few, pandas shifts them"
             self.report("SYN113", message, header, hint)
         else:
             for row in ragged:

@@ -358,8 +358,8 @@ class FormatFit:
 
     def __str__(self) -> str:
         every = "all" if self.share == 1 or self.off_its_grid else f"{100 * self.share:.1f} % of"
-        grid = ", but for the steps of its labels" if self.share < 1 and self.off_its_grid else ""
-        return f"{every} {plural(self.rows.rows, 'row')} within its columns{grid}"
+        grid = ", but not in the steps of its labels" if self.share < 1 and self.off_its_grid else ""
+        return f"{every} {plural(self.rows.rows, 'row')} within its ranges{grid}"
 
 
 def fits_of(rows: LabelRows, among: Iterable[Dialect] = DIALECTS) -> list[FormatFit]:

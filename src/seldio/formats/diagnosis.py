@@ -145,7 +145,7 @@ FAULTS: tuple[CellFault, ...] = (
               only=numeric),
     CellFault("SYN131", "0[xXoObB][0-9A-Fa-f]+", _ODD, "write {expected}", kinds=_NUMBERS),
     CellFault("SYN130", ".*", "is {text}, not {expected}",
-              "expected {expected}, written with the digits 0-9 and nothing around it"),
+              "write {expected} in digits 0-9, with nothing around it"),
 )  # fmt: skip
 #: Codes of the faults of cells, in the order of their first row in the table.
 _CODES = [*dict.fromkeys(fault.code for fault in FAULTS)]
@@ -295,23 +295,23 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
     """Return the rows of files that cannot be parsed as they are, as columns by field; what is wrong goes to *sink*."""
     looks = [FileLook(part.file, dialect) for part in parts]
     columns = _columns(dialect, b"".join(look.body for look in looks))
-    readable, first = list[Bools](), 0
+    readable, row_offset = list[Bools](), 0
     for part, look in zip(parts, looks, strict=True):
-        rows = slice(first, first + len(look.lines))
+        rows = slice(row_offset, row_offset + len(look.lines))
         causes = np.array([column.causes[column.which[rows]] for column in columns])
         for cause in np.flatnonzero(np.bincount(causes[causes >= 0])).tolist():
-            look.note_cells(columns, causes == cause, first, repaired=bool(cause % 2))
+            look.note_cells(columns, causes == cause, row_offset, repaired=bool(cause % 2))
         for finding in look.findings():
             sink(part.moved(finding))
         readable.append((causes % 2 == 1).all(axis=0))
-        look.lines, first = look.lines[readable[-1]], rows.stop
+        look.lines, row_offset = look.lines[readable[-1]], rows.stop
         part.take(look)
     decimals = any(column.part.kind == "whole" for column in columns)
     if decimals:
         reals = [column for column in columns if column.part.kind not in ("int", "flag", "name", "text")]
         decimals = any(matched(column.meant, "[.e]").any() for column in reals)
-    kept = np.concatenate(readable)
-    values = [column.values(kept, column_type(column.part.kind, decimals)) for column in columns]
+    readable_rows = np.concatenate(readable)
+    values = [column.values(readable_rows, column_type(column.part.kind, decimals)) for column in columns]
     return pa.Table.from_arrays(values, names=[part.field for part in dialect.columns])
 
 
@@ -505,7 +505,7 @@ class FileLook:
         return [new if fit and changed else old for (old, new), fit in zip(lines, fits, strict=True)]
 
     def reshaped(self, first: int) -> bool:
-        """Return whether all rows are those of the format in another shape, which is one finding and no more."""
+        """Return whether all rows have the same other shape of the format, and report that as a single finding."""
         header = self.line(first).split(",")
         second = first + cells.titled(header)
         row = self.line(second).split(",")
@@ -570,27 +570,27 @@ class FileLook:
             field = _TITLES.get(name.lower(), fields[index] if index < len(fields) else "")
             if name in names[:index] and name and not numeric(name):  # a row may be commented out
                 message = f"the header lists {clipped(name)} twice"
-                more = "programs that read columns by name keep only one of the two"
+                advice = "programs that read columns by name keep only one of the two"
             elif index < len(fields) and (field != fields[index] or cells.is_confidence(name)):
                 message = f"column {index + 1} is headed {name}, but in {self.dialect.name} it is {fields[index]}"
-                more = "columns in another order are misread: loaders ignore the header"
+                advice = "columns in another order are misread: loaders ignore the header"
             else:
                 continue
             column = len(",".join([*titles[:index], ""])) + titles[index].index(name) + 1
-            faults.append((column, len(name), message, more))
+            faults.append((column, len(name), message, advice))
             break
-        below = int(self.widths[number + 1]) if what == "a header" and number + 1 < len(self.ends) else 0
-        if below not in (0, len(names)):
-            more = "pandas then reads the first column as an index and shifts the others"
-            faults.append((1, None, f"the header has {len(names)} columns, but the next line has {below}", more))
+        next_width = int(self.widths[number + 1]) if what == "a header" and number + 1 < len(self.ends) else 0
+        if next_width not in (0, len(names)):
+            advice = "write one name for each column: where names are too few, pandas shifts them"
+            faults.append((1, None, f"the header has {len(names)} columns, but the next line has {next_width}", advice))
         if faults:
             hint += "; but first check what its names say about the columns"
         message = f"{what} line, but {self.dialect.name} has none"
         self.report("SYN111", message, number + 1, hint, whole=True, fixable=not faults)
         if not faults and "SYN111" in self.undone:
             self.meant[number] = None
-        for column, width, message, more in faults:
-            self.report("SYN113", message, number + 1, more, whole=True, column=column, width=width)
+        for column, width, message, advice in faults:
+            self.report("SYN113", message, number + 1, advice, whole=True, column=column, width=width)
 
     def same_width(self, begin: int) -> bool:
         """Return False, with one finding, where all rows have the same wrong number of cells."""

@@ -214,17 +214,17 @@ class JsonItems(ItemFormat):
 
     def fields(self, records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
         """Return the values of records with the same flat keys, by field, unchecked: the inverse of :meth:`record`."""
-        given: dict[str, Sequence[Any]]
-        given = dict(zip(records[0], zip(*map(dict.values, records), strict=True), strict=True))
-        fields = {**self._fields, **{other: self.keys[key] for key, other in self.named_in(given).items()}}
-        columns: dict[str, list[Any]] = {field: [*given[key]] for key, field in fields.items() if key in given}
+        by_key: dict[str, Sequence[Any]]
+        by_key = dict(zip(records[0], zip(*map(dict.values, records), strict=True), strict=True))
+        fields = {**self._fields, **{own_key: self.keys[key] for key, own_key in self.named_in(by_key).items()}}
+        columns: dict[str, list[Any]] = {field: [*by_key[key]] for key, field in fields.items() if key in by_key}
         if self.closed:
-            columns |= {key: [*values] for key, values in given.items() if key not in fields}
+            columns |= {key: [*values] for key, values in by_key.items() if key not in fields}
             if "audio" in columns:
-                columns["audio"] = [[each] if isinstance(each, str) else each for each in columns["audio"]]
+                columns["audio"] = [[path] if isinstance(path, str) else path for path in columns["audio"]]
             return columns
-        further = {}
-        for key, values in given.items():
+        surplus = {}
+        for key, values in by_key.items():
             if key in self.besides:
                 fits = [type(value) in _BESIDES[key] for value in values]
                 columns[key] = [value if fit else None for value, fit in zip(values, fits, strict=True)]
@@ -237,9 +237,9 @@ class JsonItems(ItemFormat):
             elif key in fields:
                 continue
             if values:
-                further[key] = values
-        rows = zip(*further.values(), strict=True) if further else ((),) * len(records)
-        extras = [{key: value for key, value in zip(further, row, strict=True) if value is not _ABSENT} for row in rows]
+                surplus[key] = values
+        rows = zip(*surplus.values(), strict=True) if surplus else ((),) * len(records)
+        extras = [{key: value for key, value in zip(surplus, row, strict=True) if value is not _ABSENT} for row in rows]
         _tidy(self, columns, extras)
         return columns | {"extra": [extra or None for extra in extras]}
 
@@ -392,7 +392,7 @@ class _Reader:
         return table, np.sort(order)
 
     def count(self, keys: tuple[str, ...], ids: Sequence[Any], numbers: Sequence[int]) -> None:
-        """Take note of the keys of records that became rows, and of ids that are numbers."""
+        """Record the keys of records that became rows, and which of them have numbers as ids."""
         self.shapes.setdefault(keys, []).extend(numbers)
         if not {*map(type, ids)}.isdisjoint(_SCALARS):
             kinds = [*zip(map(type, ids), numbers, strict=True)]

@@ -422,7 +422,7 @@ class JsonReader:
             source = JsonSource(raw.decode(), self.path, line)
         except UnicodeDecodeError as error:
             source, byte = JsonSource(raw.decode(errors="replace"), self.path, line), raw[error.start]
-            start, hint = len(raw[: error.start].decode()), "save the file as UTF-8; it is probably Latin-1"
+            start, hint = len(raw[: error.start].decode()), "save it as UTF-8, not Latin-1 or Windows-1251"
             problem = JsonProblem(start, start + 1, f"byte 0x{byte:02x} is not UTF-8", hint, "SYN101")
             if cut and error.reason == "unexpected end of data":  # the end of the file cuts a character off
                 self.sink(source.finding(_torn(source)))

@@ -108,7 +108,7 @@ class ToolLabel:
             else:
                 self.extra[key] = json_value(given)
                 if close := meant(key, FIELDS):
-                    report("SYN505", span, f"{clipped(key, 30)} is not a value that labels have{close}", _PAIRS)
+                    report("SYN505", span, f"{clipped(key, 30)} is not a field of labels{close}", _PAIRS)
         if start is not None:
             named = (notes or [text])[0].rstrip(" ,;")
             self.at["class_name"] = (start + len(named) - len(named.lstrip()), start + len(named))

@@ -259,7 +259,7 @@ def _in_order(
         sink(READER_RULES["DAT201"].at(file.path, message, hint, 1, 1, first, first))
     for name, cell in zip(names, cells, strict=True):
         if name.lower() not in columns_by_header:
-            message = f"the column {clipped(name, 40)} is passed over: {path} does not name it"
+            message = f"column {clipped(name, 40)} is ignored: {path} does not name it"
             hint = "add it to labels.columns, without a field if labels do without it"
             sink(READER_RULES["DAT202"].at(file.path, message, hint, 1, cell.start + 1, name, first))
     columns_in_order = [columns_by_header.get(name.lower(), {}) for name in names]
@@ -341,7 +341,7 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 @lru_cache(maxsize=16)
 def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]]:
-    """Return the keys of a file, and what is wrong with them."""
+    """Parse a dataset.toml; return its keys and a finding for each mistake."""
     from seldio.schema.dataset_file import faults
 
     try:

@@ -356,7 +356,7 @@ def advice(data: bytes, path: str, questions: Sequence[Item]) -> str:
     columns, count = _columns(data, path)
     if not columns:
         return ""
-    said = f"Wanted are id and prediction; the keys are {listed([*columns], 12)}"
+    said = f"seldio needs id and prediction; the keys are {listed([*columns], 12)}"
     items_by_id = {item.id: item for item in questions}
     id, share = _key_of_ids(columns, items_by_id)
     about = [items_by_id.get(text or "") for text in map(_text, columns[id])] if share >= 0.5 else []
@@ -392,7 +392,7 @@ def asked_advice(data: bytes, path: str, ids: Collection[str]) -> str:
     given = _asked(columns, id)
     if "answer" not in given:
         return ""
-    said = f"Wanted are id, question, options and answer; the keys are {listed([*columns], 12)}"
+    said = f"seldio needs id, question, options and answer; the keys are {listed([*columns], 12)}"
     unsure = " with the key that holds the ids" if id == "KEY" else ""
     return f"{said}: try --reference-fields {_option(given)}{unsure}"
 
@@ -456,26 +456,26 @@ def _reply(columns: Mapping[str, list[Any]], questions: Sequence[Item | None], i
     truths = [[item.answer if item else None for item in asked]]
     truths += [columns[key] for key in gold]
     rights = [[_right(value, among) for value, among in zip(truth, options, strict=True)] for truth in truths]
-    best, most = None, (0, False, 0, 0.0)
+    best_key, best_rank = None, (0, False, 0, 0.0)
     for key, values in columns.items():
         texts = [value for value in values if isinstance(value, str) and value.strip()]
         strong = _REPLIES.search(key) is not None
         weak = _TEXTS.search(key) is not None and (key not in gold or bool(questions))
         if key == id or 2 * len(texts) < len(values) or not (strong or weak):
             continue
-        said = [_right(value, among) for value, among in zip(values, options, strict=True)]
+        options_said = [_right(value, among) for value, among in zip(values, options, strict=True)]
         copied = sum(
             item is not None and value in (item.question, *item.audio)
             for item, value in zip(asked, values, strict=True)
         )
-        others = [right for other, right in zip(["", *gold], rights, strict=True) if other != key]
-        if copied == len(values) or any(_agree(said, right) for right in others):
+        other_rights = [right for other_key, right in zip(["", *gold], rights, strict=True) if other_key != key]
+        if copied == len(values) or any(_agree(options_said, right) for right in other_rights):
             continue
         varied = len({*texts}) / len(texts)
         rank = (1 + strong, "filtered" in key, -key.count("."), varied)
-        if rank > most:
-            best, most = key, rank
-    return best
+        if rank > best_rank:
+            best_key, best_rank = key, rank
+    return best_key
 
 
 def _agree(said: Sequence[str | None], right: Sequence[str | None]) -> bool:

@@ -137,7 +137,7 @@ def _studio_described(document: JsonDocument, clip: str, report: Report) -> Iter
     value = document.value
     single: list[tuple[Pointer, Any]] = [((), value)]
     tasks = single if isinstance(value, dict) else objects_in(value, (), "tasks", report)
-    about: Pointer | None = None  # the first results about all of a recording
+    whole_at: Pointer | None = None  # the first results about all of a recording
     timed = False
     for at, task in tasks:
         if not {"data", "annotations"} & task.keys():
@@ -148,15 +148,15 @@ def _studio_described(document: JsonDocument, clip: str, report: Report) -> Iter
         audio = next((key for key in texts if _SOUND.search(data[key])), "audio" if "audio" in texts else None)
         name = clip if audio is None else _clip_of(data[audio])
         name = clip if posixpath.basename(clip) == name else name  # with the folder that tells it from another
-        further = {} if audio is None or data[audio] == f"{name}.wav" else {"audio": data[audio]}
-        further |= {key: value for key, value in data.items() if key != audio}
+        task_keys = {} if audio is None or data[audio] == f"{name}.wav" else {"audio": data[audio]}
+        task_keys |= {key: value for key, value in data.items() if key != audio}
         annotations = objects_in(task.get("annotations", []), (*at, "annotations"), "annotations", report)
         chosen = [(place, annotation) for place, annotation in annotations if not annotation.get("was_cancelled")]
         guesses = task.get("predictions")
         if not chosen and isinstance(guesses, list):
             chosen = objects_in(guesses, (*at, "predictions"), "predictions", lambda *_: None)
         elif guesses:
-            further["predictions"] = guesses
+            task_keys["predictions"] = guesses
         for place, annotation in chosen or [(at, {})]:
             description = Described(name, place, bool(annotation.get("ground_truth")))
             regions: dict[Any, Region] = {}
@@ -164,16 +164,16 @@ def _studio_described(document: JsonDocument, clip: str, report: Report) -> Iter
                 id = result.get("id")
                 regions.setdefault(id if isinstance(id, (str, int)) else pointer, []).append((pointer, result))
             timed_regions = [region for region in regions.values() if _is_timed(region)]
-            whole = [result for region in regions.values() if not _is_timed(region) for _, result in region]
-            description.extra = ({"task": further} if further else {}) | ({"results": whole} if whole else {})
+            untimed = [result for region in regions.values() if not _is_timed(region) for _, result in region]
+            description.extra = ({"task": task_keys} if task_keys else {}) | ({"results": untimed} if untimed else {})
             for region in timed_regions:
                 description.labels += _region_labels(region, report)
             timed |= bool(timed_regions)
-            about = (*place, "result") if whole and about is None else about
+            whole_at = (*place, "result") if untimed and whole_at is None else whole_at
             yield description
-    if about is not None and not timed:
+    if whole_at is not None and not timed:
         message = "the annotations are about whole recordings, and none about a part of one: there are no labels"
-        report("SYN213", about, message, "give the labels a start and an end")
+        report("SYN213", whole_at, message, "give the labels a start and an end")
 
 
 def _studio_content(labels: Sequence[ToolLabel], clip: str, extra: Mapping[str, Any]) -> Any:
@@ -333,8 +333,8 @@ def _jams_described(document: JsonDocument, clip: str, report: Report) -> Iterat
         background = [*background, *filter(_is_of_background, rows)]
         if background:
             description.extra["background"] = background
-            sounds = plural(len(background), "sound")
-            message = f"{sounds} of the background: passed over, as Scaper's own tables do"
+            sounds = plural(len(background), "background sound")
+            message = f"{sounds} ignored, as in Scaper's own tables"
             report("SYN509", at, message, None)
         description.labels = list(_observed(annotation, at, report))
         if description.extra.get("file_metadata") == _length_of(description.labels):

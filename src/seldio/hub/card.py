@@ -68,7 +68,7 @@ class About:
 
 
 def read_card(text: str, path: str, sink: Sink) -> DatasetCard | None:
-    """Read a card; None where its YAML cannot be read, and what is wrong with that goes to *sink*."""
+    """Parse a card; if its YAML is invalid, report that to *sink* and return None."""
     text = text.removeprefix("\ufeff")
     block = REGEX_YAML_BLOCK.search(text)
     if block is None:
@@ -99,13 +99,13 @@ def completed_card(
     about: About,
 ) -> DatasetCard:
     """Return *card* with what it lacks; *facts* are what :func:`seldio.check.description.description` says."""
-    kinds = {kind_of(entry.name) for entry in files}
+    file_kinds = {kind_of(entry.name) for entry in files}
     items, labels = facts.get("items", []), facts["groups"]
-    tags = ["audio"] * bool(labels or items or "wav" in kinds) + ["video"] * ("mp4" in kinds)
+    tags = ["audio"] * bool(labels or items or "wav" in file_kinds) + ["video"] * ("mp4" in file_kinds)
     tags += ["spatial-audio", "sound-event-localization-and-detection"] * bool(labels)
     tags += ["audio-question-answering"] * bool(items) + ["seldio"]
     rows = sum(group["clips"] for group in labels) or sum(group["rows"] for group in items) or len(files)
-    made = {
+    proposed = {
         "language": list(about.languages) or sorted({code for item in items for code in item.get("languages", {})}),
         "license": about.license,
         "pretty_name": about.title or repo.partition("/")[2],
@@ -121,12 +121,12 @@ def completed_card(
         ],
     }
     body = card.text
-    old = {key: value for key, value in values_of(card).items() if BEGIN not in body or key not in _DERIVED}
-    if "dataset_info" in old or "configs" in old:
-        made = {key: value for key, value in made.items() if key not in ("dataset_info", "configs")}
+    existing = {key: value for key, value in values_of(card).items() if BEGIN not in body or key not in _DERIVED}
+    if "dataset_info" in existing or "configs" in existing:
+        proposed = {key: value for key, value in proposed.items() if key not in ("dataset_info", "configs")}
     stated = {"license": about.license, "language": list(about.languages), "pretty_name": about.title}
-    old |= {key: value for key, value in stated.items() if value}
-    values = {key: old.get(key, made.get(key)) for key in dict.fromkeys([*made, *old])}
+    existing |= {key: value for key, value in stated.items() if value}
+    values = {key: existing.get(key, proposed.get(key)) for key in dict.fromkeys([*proposed, *existing])}
     citation = (about.citation or "").strip()
     lines = _contents(repo, files, splits, facts, "" if citation in body else citation)
     written = "\n".join([BEGIN, *lines, END, ""])
@@ -259,14 +259,14 @@ def split_files(
         variants[config] += 1
         name = config if variants[config] == 1 else f"{config}-{variants[config]}"
         files_of_config = [entry.name for of_split in of_splits.values() for entry in of_split]
-        kinds: dict[str, str] = {}  # of each column the one that holds its values in all files
+        column_types: dict[str, str] = {}  # of each column the one that holds its values in all files
         for column, type_ in (pair for file in files_of_config for pair in types.get(file, {}).items()):
-            kinds[column] = max(type_, kinds.get(column, type_), key=_TYPES.index)
-        kinds = {column: "string" if type_ == "null" else type_ for column, type_ in kinds.items()}
-        bare_names = tuple(kinds) if headless & {*files_of_config} else ()
+            column_types[column] = max(type_, column_types.get(column, type_), key=_TYPES.index)
+        column_types = {column: "string" if type_ == "null" else type_ for column, type_ in column_types.items()}
+        bare_names = tuple(column_types) if headless & {*files_of_config} else ()
         for split, of_split in sorted(of_splits.items(), key=lambda item: place(item[0])):
             patterns = _patterns(of_split, folders)
-            result.append(SplitFiles(name, split, kind, patterns, tuple(of_split), bare_names, kinds))
+            result.append(SplitFiles(name, split, kind, patterns, tuple(of_split), bare_names, column_types))
     return result
 
 

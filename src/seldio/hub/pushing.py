@@ -138,13 +138,13 @@ def push(
     about = About(license, tuple(language), title, _citation(citation))
     findings: list[Finding] = []
     with tempfile.TemporaryDirectory(prefix="seldio-push-") as folder, ExitStack() as stack:
-        place = path
+        sent_path = path
         if kind != "files":
             from seldio.data.exporting import export
 
-            place = str(Path(folder) / "export")
-            export(path, place, kind, format=format, force=force)
-        opened = stack.enter_context(open_source(place, findings.append, LARGE, as_it_lies=True))
+            sent_path = str(Path(folder) / "export")
+            export(path, sent_path, kind, format=format, force=force)
+        opened = stack.enter_context(open_source(sent_path, findings.append, LARGE, as_it_lies=True))
         files, left_out = _dataset_files(opened, include) if kind == "files" else (list(opened), [])
         try:
             head = read_head(repo, revision, may_lack=True)
@@ -161,8 +161,8 @@ def push(
         errors = [finding for finding in examined.report if finding.severity is Severity.ERROR and not force]
 
         facts = description(examined, path, named=format is not None)
-        others = head.files.keys() - set(removed) - {entry.name for entry in files}
-        splits = split_files(path, files, examined if kind == "files" else None, others)
+        staying_names = head.files.keys() - set(removed) - {entry.name for entry in files}
+        splits = split_files(path, files, examined if kind == "files" else None, staying_names)
         card = _old_card(files, head, findings.append)
         if card is not None:
             card = completed_card(card, repo, files, splits, facts, about.completed(facts))
@@ -178,7 +178,7 @@ def push(
             url=f"{repository.client().endpoint}/datasets/{repo}",
             files=tuple(PushFile(entry.name, entry.size, _state(entry, head)) for entry in files),
             left_out=tuple(left_out),
-            kept=tuple(sorted(others - {_CARD, ".gitattributes"})),
+            kept=tuple(sorted(staying_names - {_CARD, ".gitattributes"})),
             removed=removed,
             report=report,
             data=examined.report.by_rule(),

@@ -32,7 +32,7 @@ IN_16_BITS = frozenset({"PCM_16", "PCM_S8", "PCM_U8"})
 
 
 def not_in_16_bits(subtype: str) -> str:
-    """Return why samples of such a kind are not given as int16: the end of a sentence about the file."""
+    """Return why samples of a *subtype* cannot become int16, to follow the name of the file."""
     return f"has samples of another kind ({subtype}), which int16 would round or cut off: use dtype='float32'"
 
 

@@ -143,7 +143,7 @@ def _read_cell(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Return a number that JSON has no word for; other values as they are."""
+    """Return NaN or an infinity from the object that spells it in JSON; other values unchanged."""
     return _SPELT.get(str(value.get("number")), value) if isinstance(value, dict) else value
 
 

@@ -304,7 +304,7 @@ def files_of(findings: Iterable[Finding]) -> int:
 
 
 def spread(group: Sequence[Finding], report: Report) -> str:
-    """Return ``in 78 of 78 files``, of findings with one cause."""
+    """Return how many files a group of findings is in, such as ``in 78 of 78 files``."""
     number = files_of(group)
     return f"in {number:,} of {plural(report.files, 'file')}" if number <= report.files else f"in {number:,} files"
 

@@ -357,35 +357,35 @@ def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Tab
     if not chosen:
         names = list(dict.fromkeys(table.name for report in reports for table in report.tables))
         raise UsageError(f"unknown table {name!r}; choose from {listed(names, 20)}")
-    first = chosen[0][1]
+    first_table = chosen[0][1]
     if len(reports) == 1:
-        return first
+        return first_table
     mixed = len({report.profile for report, _ in chosen}) > 1
     heads = [Column("system", "system"), *[Column("profile", "profile", meaning="the scoring profile")] * mixed]
-    heads += [] if overall else [first.columns[0]]
+    heads += [] if overall else [first_table.columns[0]]
     columns: dict[str, Column] = {}  # by a name that none of the heads has
     names_of_tables = []  # of their columns in the order of the table, all of them known before the first row
     for report, table in chosen:
-        own = {}
+        columns_by_label = {}
         for column in table.columns[1:]:
             label = f"{column.name}_2" if column.name in [head.name for head in heads] else column.name
             same = columns.setdefault(label, dataclasses.replace(column, name=label))
             if (same.unit, same.better, same.meaning) != (column.unit, column.better, column.meaning):
                 label, title = f"{label}@{report.profile}", f"{column.title} ({report.profile})"
                 columns.setdefault(label, dataclasses.replace(column, name=label, title=title))
-            own[label] = column
-        names_of_tables.append(own)
+            columns_by_label[label] = column
+        names_of_tables.append(columns_by_label)
     rows: dict[str, tuple[Cell, ...]] = {}
     shared: set[str] = set()  # what several reports have, such as published scores, comes once and last
-    for (report, table), own in zip(chosen, names_of_tables, strict=True):
+    for (report, table), columns_by_label in zip(chosen, names_of_tables, strict=True):
         for number, (first_cell, *cells) in enumerate(table.rows):
-            further = overall and number > 0
-            system, named = first_cell if further else report.system, [] if overall else [first_cell]
+            is_further = overall and number > 0
+            system, named = first_cell if is_further else report.system, [] if overall else [first_cell]
             head = (system, *[report.profile] * mixed, *named)
-            by_name = dict(zip(own, cells, strict=True))
+            by_name = dict(zip(columns_by_label, cells, strict=True))
             row = (*head, *(by_name.get(label) for label in columns))
-            text = repr(row) if further else f"{report.system} {row!r}"
-            shared |= {text} if further and text in rows else set()
+            text = repr(row) if is_further else f"{report.system} {row!r}"
+            shared |= {text} if is_further and text in rows else set()
             rows.setdefault(text, row)
     body = tuple(rows[text] for text in sorted(rows, key=shared.__contains__))
-    return Table(first.name, f"{first.title}, systems side by side", (*heads, *columns.values()), body)
+    return Table(first_table.name, f"{first_table.title}, systems side by side", (*heads, *columns.values()), body)

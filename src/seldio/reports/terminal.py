@@ -123,7 +123,7 @@ def _worst(findings: Iterable[Finding]) -> Severity:
 def _by_rule(
     shown: Sequence[Sequence[Finding]], hidden: Mapping[str, int], report: Report, options: Options
 ) -> Iterator[Text]:
-    """Yield a block for each rule, the worst first: its name and count, its findings, and once what they share."""
+    """Yield a block for each rule, the worst first: its name, count and findings, shared hints only once."""
     everything: dict[str, list[Finding]] = {}
     for finding in report.findings:
         everything.setdefault(finding.code, []).append(finding)
@@ -278,11 +278,11 @@ def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]
     copied = [any(isinstance(row[number], Phrase) for row in table.rows) for number in range(len(full))]
     room = max(width - min(full[0], width // 2) - _GAP, _LEAST_NAME)
     fixed = [not number or numeric[number] or copied[number] for number in range(len(full))]
-    wide = [each if whole else min(each, room) for whole, each in zip(fixed, full, strict=True)]
-    widest = max((each for number, each in enumerate(wide) if number and not copied[number]), default=0)
+    wide = [size if is_fixed else min(size, room) for is_fixed, size in zip(fixed, full, strict=True)]
+    widest = max((size for number, size in enumerate(wide) if number and not copied[number]), default=0)
     name = min(wide[0], max(width - widest - _GAP, _LEAST_NAME))
     leading = [number for number, column in enumerate(table.columns) if number and column.name == lead]
-    for part in _parts([0 if flows else each for flows, each in zip(copied, wide, strict=True)], name, width, leading):
+    for part in _parts([0 if flows else size for flows, size in zip(copied, wide, strict=True)], name, width, leading):
         grid = Grid(
             box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0), header_style="bold"
         )

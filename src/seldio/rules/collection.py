@@ -171,7 +171,7 @@ class Collection:
         if self.exported:  # an export has no folder for them
             return self.path
         base = self.entries[0].path.removesuffix(self.entries[0].name)
-        same = posixpath.commonpath([posixpath.dirname(place.name) for place in places])
+        same = posixpath.commonpath([posixpath.dirname(f"/{place.name}") for place in places])[1:]
         return base + same if same else self.path
 
     def finding(self, rule: Rule, where: str | Sequence[TreePlace], *words: Any, **place: Any) -> Finding:
@@ -263,8 +263,8 @@ _KINDS = 5
 def labels_not_read(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     for group in collection.unread_labels:
         names = listed([entry.name.rpartition("/")[2] for entry in group.files])
-        count = plural(len(group.files), f"file {group.evidence} is not read", f"files {group.evidence} are not read")
-        yield finding(group.files[0].path, f"{count}, with rows like those of the labels next to them: {names}")
+        count = plural(len(group.files), f"file {group.evidence} is", f"files {group.evidence} are")
+        yield finding(group.files[0].path, f"{count} not read, despite rows like those of the labels: {names}")
 
 
 def packed_labels(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:

@@ -79,7 +79,7 @@ class LabelledClip:
     names: Mapping[int, str] = dataclasses.field(default_factory=dict)  # of the classes, by their number in *event*
 
     def coarse(self) -> LabelledClip:
-        """Return the same in frames of 0.1 s, if they are finer: thresholds are numbers of such frames."""
+        """Return the labels in frames of 0.1 s, in which thresholds are counted, if theirs are finer."""
         step = int(clock.HOP / self.hop)
         if step < 2:
             return self
@@ -467,10 +467,10 @@ def _evidence(verdict: Verdict) -> str:
 
 
 def by_file(fits: Fits, kind: type[_Timing]) -> Iterator[tuple[Fit, _Timing, bool | None, str]]:
-    """Yield each file at fault for a wrong time or clip, once, whichever recordings show it.
+    """Yield each file at fault for a wrong time or clip once, with the recording that shows it best, and its verdict.
 
-    With the clearest recording and its verdict, whether its siblings agree with the labels (see
-    :meth:`Fits.agree_in_time`; then it is at fault, else the labels), and the names of all.
+    Then whether the other recordings of the clip agree with the labels (see :meth:`Fits.agree_in_time`): if so, the
+    recording is at fault, else the labels. Last come the names of all recordings that show the fault.
     """
     faults = ((fit, shown, fits.agree_in_time(fit, shown)) for fit, shown in fits.timings[0] if isinstance(shown, kind))
     groups = grouped(faults, lambda fault: (fault[0].recording if fault[2] else fault[0].labels, bool(fault[2])))

@@ -110,7 +110,7 @@ def _lacking(asked: _Asked) -> str | None:
     if text is None:
         return None
     if not text.strip():
-        return "not be empty"
+        return "be the answer in short form, or be left out"
     needed = 0 if task not in TRUTHS or task == "spatial_temporal" else 2 if task == "detect_time" else 1
     if len(_NUMBER.findall(text)) < needed and len(_NUMBER.findall(_plainly(text))) < needed:
         return "be a number" if needed == 1 else "be a start and an end in seconds"

@@ -87,30 +87,30 @@ class ItemTable:
 
         More than :data:`~seldio.findings.RECORDS_SINGLY` of a rule are one, at the first row.
         """
-        shown: list[tuple[Breach, Ints | None]] = []
+        breaches: list[tuple[Breach, Ints | None]] = []
         faults = findings(checks, self if subject is None else subject, skip=skip, at=Breach)
         for same in grouped(faults, lambda fault: (fault.rule.code, fault.severity, fault.row is None)).values():
             if same[0].row is None:
-                shown += [(fault, None) for fault in same]
+                breaches += [(fault, None) for fault in same]
                 continue
             rows = np.concatenate([np.atleast_1d(fault.row) for fault in same])
             owners = np.repeat(np.arange(len(same)), [np.size(fault.row) for fault in same])
             if len(rows) > RECORDS_SINGLY:
-                first = same[int(owners[rows.argmin()])]
-                shown.append((first._replace(row=int(rows.min())), rows))
+                first_fault = same[int(owners[rows.argmin()])]
+                breaches.append((first_fault._replace(row=int(rows.min())), rows))
             else:
                 pairs = zip(owners.tolist(), rows.tolist(), strict=True)
-                shown += [(same[owner]._replace(row=row), None) for owner, row in pairs]
-        shown.sort(key=lambda pair: pair[0].row or 0)  # each part is read again once
+                breaches += [(same[owner]._replace(row=row), None) for owner, row in pairs]
+        breaches.sort(key=lambda pair: pair[0].row or 0)  # each part is read again once
         reported = []
-        for (rule, row, field, message, hint, number, severity, fixable), alike in shown:
+        for (rule, row, field, message, hint, number, severity, fixable), alike in breaches:
             text = message if isinstance(message, str) else message(row)
             finding = rule.at(self.path, text, hint)
             if row is not None:
                 finding = self.reading.finding(rule, row, field, text, hint, number, severity, fixable)
             if alike is not None:
-                each = (self.line(row, None) for row in alike.tolist())
-                finding = finding.times(len(alike), each if self._begins is None else self._begins[alike])
+                lines = (self.line(row, None) for row in alike.tolist())
+                finding = finding.times(len(alike), lines if self._begins is None else self._begins[alike])
             reported.append(finding)
         return reported
 

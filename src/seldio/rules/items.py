@@ -86,13 +86,13 @@ def awkward_audio_path(table: ItemTable, finding: MakeFinding) -> Iterator[Findi
 
 def empty_question(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row in rows_where(table.blank("question")):
-        yield finding(row, "question", f"the question {table.cell(row, 'id')} is empty")
+        yield finding(row, "question", f"question {table.cell(row, 'id')} is empty")
 
 
 def no_answer(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     if table.home in (*PUBLIC, "jasco"):
         for row in rows_where(table.blank("answer")):
-            yield finding(row, "answer", f"the question {table.cell(row, 'id')} has no answer")
+            yield finding(row, "answer", f"question {table.cell(row, 'id')} has no answer")
         return
     missing = rows_where(pc.and_(table.blank("answer"), table.blank("canonical_answer")))
     if missing and 2 * len(missing) < len(table):
@@ -115,7 +115,7 @@ def same_question_twice(table: ItemTable, finding: MakeFinding) -> Iterator[Find
 
     def message(row: int) -> str:
         id = clipped(table.value(first[row], "id"), 40)
-        return f"the question and its recording are those of {id}, in line {table.line(first[row])}"
+        return f"same question and recording as {id} in line {table.line(first[row])}"
 
     if len(rows):
         yield finding(rows, "question", message)

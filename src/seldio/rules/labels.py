@@ -21,7 +21,7 @@ from seldio.text import clipped, plural, times
 from seldio.vocabularies import spelling, vocabulary
 
 #: What to say of azimuths that are many, or far out of range.
-NOT_WRAPPED = "; not repaired, as only a few just outside can be wrapped"
+NOT_WRAPPED = "; not repaired: wrapping is safe only for a few that are just outside"
 #: According to the task page, recordings have up to six overlapping events; more mean that a system went wrong.
 MOST_OVERLAPS = 6
 #: No vector of real outputs is longer; activities are near 1, and no cause but another column makes one this long.
@@ -274,7 +274,7 @@ def source_of_class(class_id: Values, source: Values, labels: Labels) -> Iterato
     # where many are otherwise, they are numbered in another way, or not at all; other datasets call clips so, too
     if judged.sum() >= _ENOUGH and 4 * wrong.sum() > judged.sum():
         share = f"{int(wrong.sum()):,} of {int(judged.sum()):,} rows"
-        message = f"{share} have source numbers that sounds of their class do not have"
+        message = f"{share} have source numbers that no sound of their class has"
         hint = "fine if sources are numbered in another way, or are not known"
         yield RowFault(int(np.argmax(wrong)), "source", message=message, hint=hint, severity=Severity.INFO)
         return

@@ -51,7 +51,7 @@ NEAREST = 0.1
 #: Metres that the farthest source of a set is within, in every room of the datasets: another unit is outside.
 ROOM = (1.5, 10)
 #: What to say where it is not.
-UNLIKELY = "not repaired, as the distances would be none of a room, or may be in yet another unit"
+UNLIKELY = "not repaired, as such distances fit no room, or may be in yet another unit"
 #: The median distance, in metres, of millimetres that were read as centimetres or metres, and millimetres of no room.
 MILLIMETRES, NO_ROOM = {100: 10, 1: 800}, 20_000
 #: The longest STARSS recording lasts 9 minutes (5,400 frames); baselines pad to more, up to 6,400 in real outputs.

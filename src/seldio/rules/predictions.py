@@ -187,7 +187,7 @@ def instruction_missing_among_others(table: ItemTable, finding: MakeFinding) -> 
     most = max(map(len, asked.values()), default=0)
     for id, prompts in asked.items():
         if len(prompts) < most:
-            message = f"{clipped(id)} was asked {len(prompts)} of the {most} instructions that others were"
+            message = f"{clipped(id)} was asked with {len(prompts)} of the {most} instructions of the others"
             yield finding(next(iter(prompts.values())), "id", message)
 
 

@@ -1,6 +1,6 @@
-"""SUB1: a submission as a whole: its files and formats, the grid of time that all count by, and its names.
+"""SUB1: a submission as a whole: missing and surplus files, mixed formats, time grids, and file names.
 
-Names are those of other clips, of other splits, or of no clip, or those of the files of a package.
+Names may be those of other clips or splits, of no clip, or of the files of a package.
 """
 
 from __future__ import annotations
@@ -328,7 +328,7 @@ def result_name(collection: Collection, finding: MakeFinding) -> Iterator[Findin
                 near.append((clip, meant))
         if near:
             spelt, meant = near[0]
-            message = f"{plural(len(near), 'file is', 'files are')} almost named like a recording: "
+            message = f"{plural(len(near), 'file name almost matches', 'file names almost match')} a recording: "
             message += f"{printable(shown[spelt])} for {printable(meant)}"
             suffix = shown[spelt].removeprefix(meant)
             if all(shown[clip] == f"{meant}{suffix}" for clip, meant in near) and suffix.lower() == ".csv":
@@ -524,7 +524,7 @@ def result_twice(collection: Collection, finding: MakeFinding) -> Iterator[Findi
         by_clip = grouped((part for _, part in collection.parts), lambda part: part.origin.clip)
         for clip, parts in by_clip.items():
             if len(paths := sorted({part.file.path for part in parts})) > 1:
-                yield finding(paths[1], f"labels of {printable(clip)}, as {listed(paths[:1])}", "keep one of them")
+                yield finding(paths[1], f"labels of {printable(clip)}, also in {listed(paths[:1])}", "keep one of them")
 
 
 def several_formats(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:

@@ -155,7 +155,7 @@ class TreeKeys(_Keys):
 
 
 class PartOfKeys(_Keys):
-    """The differences between a dataset and a newer one that contains it."""
+    """The signs that tell a dataset from a newer one that contains it, such as STARSS22 from STARSS23."""
 
     name: str = Field(description="the whole")
     without: Pattern = Field(description="paths that only the whole has")

@@ -243,9 +243,9 @@ def no_answers(predictions: Place, reference: Place) -> UsageError:
     They may stand under keys of the user's own: it says which ones are wanted and which are there.
     """
     asked = _reading(reference, None)
-    name = printable(path_of(predictions))
+    name, questions = printable(path_of(predictions)), printable(asked.path)
     advice = _keys_of_predictions(predictions, asked) or "seldio formats lists what can be read"
-    return UsageError(f"{name} holds no predictions in a known format, and {printable(asked.path)} questions. {advice}")
+    return UsageError(f"{name} holds no predictions in a known format for the questions in {questions}. {advice}")
 
 
 def _outputs(given: ItemReading) -> Sequence[Prediction]:

@@ -201,7 +201,7 @@ class ChoiceCase:
         return (len(numbers), *shares, chance)
 
     def marked(self) -> MarkedAnswers:
-        """Return the marks of each question."""
+        """Return for each question, by each measure, whether the answer is right."""
         joined = self.joined
         return MarkedAnswers(
             ANSWERS[self.profile],

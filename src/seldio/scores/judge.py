@@ -435,7 +435,7 @@ class Planned(Exception):
 
 
 class CallFailed(Exception):
-    """A call without an answer; *wait*: seconds that the server asks for, *hopeless*: all other calls will fail too."""
+    """A failed call. *wait*: seconds to wait, as the server says; *hopeless*: all other calls would fail too."""
 
     def __init__(self, reason: str, *, again: bool = False, wait: float | None = None, hopeless: bool = False) -> None:
         super().__init__(reason)

@@ -45,10 +45,10 @@ def with_baselines(report: ScoreReport, scored: Collection[str], changed: Sequen
     elif changed:
         why = f"they have the limits of the profile, and this score another {listed([*changed])}"
     elif not same:
-        part = next((f" of {published.results.split}" for published in asked if ids < published.clips), "")
+        of_split = next((f" of {published.results.split}" for published in asked if ids < published.clips), "")
         over = " and ".join(dict.fromkeys(published.over for published in asked))
         noun = "clip" if asked[0].clips else "question"
-        why = f"they are over {over}, and this score over {plural(len(ids), noun)}{part}"
+        why = f"they are over {over}, and this score over {plural(len(ids), noun)}{of_split}"
     if changed or not same:
         text = f"there are no published results next to this score: {why}"
         return dataclasses.replace(report, notices=(Notice("no-baselines", text, grave=True), *report.notices))
@@ -73,6 +73,6 @@ def with_baselines(report: ScoreReport, scored: Collection[str], changed: Sequen
             standing = ["official baseline"] if row.get("baseline") else []
             standing += [f"rank {row['rank']}, {results.short}"] if row.get("rank") is not None else []
             rows.append((row["system"], *cells, ", ".join(standing) or "not official"))
-    scored_rows = [(*row, None) for row in overall.rows if all(row[0] != other[0] for other in rows)]
+    scored_rows = [(*row, None) for row in overall.rows if all(row[0] != published_row[0] for published_row in rows)]
     table = dataclasses.replace(overall, columns=(*overall.columns, STANDING), rows=(*scored_rows, *rows))
     return dataclasses.replace(report, tables=(table, *report.tables[1:]), notices=notices)

@@ -182,9 +182,9 @@ def write(path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerd
     lists = [list(verdicts) for verdicts in systems.values()]
     rows = [[verdict] for verdict in lists[0]]
     if len(lists) > 1:  # the questions for which the systems were given other marks
-        first, *others = [{verdict.item.id: verdict for verdict in verdicts} for verdicts in lists]
-        common = [id for id in first if all(id in other for other in others)]
-        rows = [[first[id], *(other[id] for other in others)] for id in common]
+        first_replies, *other_replies = [{verdict.item.id: verdict for verdict in verdicts} for verdicts in lists]
+        common = [id for id in first_replies if all(id in other for other in other_replies)]
+        rows = [[first_replies[id], *(other[id] for other in other_replies)] for id in common]
         rows = [row for row in rows if len({verdict.right for verdict in row}) > 1]
     rows.sort(key=lambda row: min(DOUBTS.index(verdict.doubt) for verdict in row))
     lines = []

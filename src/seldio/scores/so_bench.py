@@ -68,7 +68,7 @@ class AnswerProfile:
     departures: str = ""  # what of the program is not followed
 
     def changed(self, **values: Any) -> AnswerProfile:
-        """Return the profile with other values.
+        """Return the profile with some fields replaced.
 
         Raises:
             UsageError: a threshold is not a finite number of at least 0.

@@ -234,10 +234,10 @@ _PANORAMA = 0.05
 
 @dataclasses.dataclass(frozen=True)
 class PageMedia:
-    """The sound and video of a page: addresses, length of the longer of the two, and notes for people.
+    """The sound and video of a page: their addresses, the length of the longer one, and notes to print.
 
-    The address of the sound is empty where it is in the video. *size* counts the bytes inside the page, *linked* is
-    whether addresses lead out of it.
+    *audio* is empty if the video has the sound, *size* counts the bytes embedded in the page, and *linked* tells
+    whether addresses lead outside.
     """
 
     audio: str = ""

@@ -58,14 +58,14 @@ def compare_answers(
     if options.items is not None:
         check_name(options.items, (*systems, reference, *judgements))
     names, marked, profiles, signatures = system_names(systems), [], [], []
-    every: list[tuple[Notice, ...]] = []
+    system_notices: list[tuple[Notice, ...]] = []
     verdicts: dict[str, list[ReplyVerdict]] = {}
     for number, path in enumerate(systems):
         of_system = dataclasses.replace(options, judgements=judgements[number]) if judgements else options
         with naming(names[number]):
             sides, tally = read_answers(path, reference, of_system, format, reference_format), JudgeTally()
             case = counted_answers(sides, of_system, tally)
-        every.append((*sides.notices, *tally.notices(), *case.notices()))
+        system_notices.append((*sides.notices, *tally.notices(), *case.notices()))
         marked.append(case.marked())
         verdicts[names[number]] = [*case.reply_verdicts()] if options.items is not None else []
         signatures.append(signed(sides, of_system))
@@ -76,37 +76,37 @@ def compare_answers(
         )
     if options.items is not None:
         write(options.items, verdicts, profiles[0])
-    asked = {id for each in marked for id in each.items}
+    asked_ids = {id for answers in marked for id in answers.items}
     marked = _in_common(marked, options.allow_missing)
-    first, count = marked[0], len(marked[0].items)
-    means = [intervals.Means.of(each.values, first.clips, [np.arange(count)]) for each in marked]
-    values, units = np.array([each.values.mean(axis=0) for each in marked]), len(means[0].sums)
-    drawn, p = tested([each.summed for each in means], values, draw, np.arange(units))
+    first_answers, count = marked[0], len(marked[0].items)
+    means = [intervals.Means.of(answers.values, first_answers.clips, [np.arange(count)]) for answers in marked]
+    values, units = np.array([answers.values.mean(axis=0) for answers in marked]), len(means[0].sums)
+    drawn, p = tested([system_means.summed for system_means in means], values, draw, np.arange(units))
     contest = Contest(
         names,
-        first.columns,
+        first_answers.columns,
         values,
         drawn,
         p,
         units,
-        first.about,
-        measured(first.columns, lead or first.columns[0].name),
+        first_answers.about,
+        measured(first_answers.columns, lead or first_answers.columns[0].name),
         means[0].support,
         means[0].support < ENOUGH,
         against,
-        np.stack([each.ends(drawn[:, system]) for system, each in enumerate(means)], axis=1),
+        np.stack([system_means.ends(drawn[:, system]) for system, system_means in enumerate(means)], axis=1),
     )
 
-    about: list[Notice] = []
-    if missing := len(asked) - count:
+    notices: list[Notice] = []
+    if missing := len(asked_ids) - count:
         text = f"compared over the questions that all systems answer; {plural(missing, 'question')} left out"
-        about.append(Notice("common-questions", text, grave=True))
-    about += contest.notices(draw)
+        notices.append(Notice("common-questions", text, grave=True))
+    notices += contest.notices(draw)
     settings: dict[str, str | int | float | bool | None] = {"allow_missing": options.allow_missing}
     if isinstance(case, SoBenchCase):
         settings |= {"join": options.join, "offline": options.offline, "judgements": bool(judgements)}
-    report = ScoreReport("", profiles[0], first.title, plural(count, "question"), (), (), settings)
-    return contest.report(report, about, every, draw, signatures)
+    report = ScoreReport("", profiles[0], first_answers.title, plural(count, "question"), (), (), settings)
+    return contest.report(report, notices, system_notices, draw, signatures)
 
 
 def _in_common(marked: Sequence[intervals.MarkedAnswers], answered: bool) -> list[intervals.MarkedAnswers]:

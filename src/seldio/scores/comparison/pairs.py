@@ -326,11 +326,11 @@ def compare_clips(
     clips = common([case.score.clips for case in cases])
     scores: list[Any] = [case.score.take(clips) for case in cases]
     shared = [dataclasses.replace(case, score=score) for case, score in zip(cases, scores, strict=True)]
-    first, unit_of, rooms, alike = shared[0], units_of(clips, draw.over), len(rooms_of(clips)), list[Notice]()
+    first_case, unit_of, rooms, of_rooms = shared[0], units_of(clips, draw.over), len(rooms_of(clips)), list[Notice]()
     if draw.over == "clips" and rooms >= FEWEST:
         text = f"clips of one room are alike: these intervals are about other clips of the same {rooms:,} rooms, and "
-        alike.append(Notice("same-rooms", f"{text}--intervals over=rooms gives those about other rooms"))
-    report = first.report("")
+        of_rooms.append(Notice("same-rooms", f"{text}--intervals over=rooms gives those about other rooms"))
+    report = first_case.report("")
     columns = report.tables[0].columns[1:]
     deciding = measured(columns, lead or report.lead)
     values = np.array([score.scores(np.ones((1, len(clips))))[0] for score in scores])
@@ -348,12 +348,12 @@ def compare_clips(
         np.any([score.weak(draw.over) for score in scores], axis=0),
         against,
     )
-    about: list[Notice] = []
+    notices: list[Notice] = []
     missing = zip(names, (len(case.score.clips) - len(clips) for case in cases), strict=True)
-    if more := ", ".join(f"{name} {count:,}" for name, count in missing if count):
-        text = f"compared over the clips that all systems have; left out are clips of {more}"
-        about.append(Notice("common-clips", text, grave=True))
-    about += [*contest.notices(draw), *alike]
+    if left_out := ", ".join(f"{name} {count:,}" for name, count in missing if count):
+        text = f"compared over the clips that all systems have; left out are clips of {left_out}"
+        notices.append(Notice("common-clips", text, grave=True))
+    notices += [*contest.notices(draw), *of_rooms]
     if contest.units >= FEWEST:
-        about += said_of(names, [[*case.unsure(draw.over)] for case in shared])
-    return contest.report(report, about, [case.notices() for case in cases], draw, [case.signature for case in cases])
+        notices += said_of(names, [[*case.unsure(draw.over)] for case in shared])
+    return contest.report(report, notices, [case.notices() for case in cases], draw, [case.signature for case in cases])

@@ -203,7 +203,7 @@ _BATCH = 1 << 21
 
 
 class Detections(NamedTuple):
-    """The detections of a clip in the order in which the program sees them."""
+    """The detections of a clip, in the order of the official program."""
 
     class_id: Ints
     score: Floats
@@ -258,15 +258,15 @@ def paired(labels: Annotations, detections: Annotations, classes: int) -> Detect
     iou, r = compared((labels.shape(a), detections.shape(b)) for a, b in pairs)
     order, overlaps, correlations, start = list[int](), list[float](), list[float](), 0
     for key in keys:
-        others, partners = of_detection.get(key, []), dict[int, int]()
-        if key in of_label and others:
-            shape = len(others), len(of_label[key])
+        detected, partners = of_detection.get(key, []), dict[int, int]()
+        if key in of_label and detected:
+            shape = len(detected), len(of_label[key])
             matrix = iou[start : start + shape[0] * shape[1]].reshape(shape)
             ends = linear_sum_assignment(-matrix) if matrix.size > 1 else ((0,), (0,))
             partners = {int(b): start + int(b) * shape[1] + int(a) for b, a in zip(*ends, strict=True)}
             start += matrix.size
-        for place in (*partners, *(n for n in range(len(others)) if n not in partners)):
-            order.append(others[place])
+        for place in (*partners, *(index for index in range(len(detected)) if index not in partners)):
+            order.append(detected[place])
             overlaps.append(float(iou[partners[place]]) if place in partners else 0.0)
             correlations.append(float(r[partners[place]]) if place in partners else np.nan)
     class_id, score = np.array(detections.classes, np.int64)[order], np.array(detections.scores)[order]

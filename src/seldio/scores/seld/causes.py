@@ -190,13 +190,13 @@ def _suspects(sample: Sample, tried: Ints, score: SeldScore) -> list[Suspect]:
 
     *tried* are the numbers of the clips of the sample.
     """
-    every, names = np.arange(sample.clips), [score.clips[number] for number in tried.tolist()]
+    all_clips, names = np.arange(sample.clips), [score.clips[number] for number in tried.tolist()]
     rooms = {room: np.array(clips) for room, clips in rooms_of(names).items()}
     before = sample.tally(sample.b)
-    whole = any(_bad(before, every).values())
+    set_is_bad = any(_bad(before, all_clips).values())
     poor = [room for room, at in rooms.items() if 1 < len(at) < sample.clips and any(_bad(before, at).values())]
-    bad = [clip for clip in every if any(_bad(before, every[clip : clip + 1]).values())]
-    wanted = every if whole else np.unique(np.concatenate([every[bad], *(rooms[room] for room in poor)]))
+    bad = [clip for clip in all_clips if any(_bad(before, all_clips[clip : clip + 1]).values())]
+    wanted = all_clips if set_is_bad else np.unique(np.concatenate([all_clips[bad], *(rooms[room] for room in poor)]))
     if not len(wanted):
         return []
     if len(wanted) < sample.clips:  # the same with the rows of these clips alone
@@ -208,9 +208,9 @@ def _suspects(sample: Sample, tried: Ints, score: SeldScore) -> list[Suspect]:
     changes = [change for change in BETWEEN_SIDES if change.needs in fields]
     changes += filter(None, [_permuted(sample)])
     tallies = {change: sample.tally(applied(change, sample.b)) for change in changes}
-    if whole and (change := _best(before, tallies, every, _PLACED)) is not None:
+    if set_is_bad and (change := _best(before, tallies, all_clips, _PLACED)) is not None:
         return [Suspect(change, np.arange(len(score.clips)))]
-    if whole and (exchange := _moved(sample, before, names)) is not None:
+    if set_is_bad and (exchange := _moved(sample, before, names)) is not None:
         part = f"the {len(tried)} of {len(score.clips):,} clips that are tried" if len(tried) < len(score.clips) else ""
         return [Suspect(exchange[0], tried, part, exchange[1])]
     of_rooms: dict[Change, list[str]] = {}
@@ -219,7 +219,7 @@ def _suspects(sample: Sample, tried: Ints, score: SeldScore) -> list[Suspect]:
             of_rooms.setdefault(change, []).append(room)
     explained = {clip for alike in of_rooms.values() for room in alike for clip in rooms[room].tolist()}
     single: dict[Change, list[int]] = {}
-    for clip in set(every.tolist()) - explained:
+    for clip in set(all_clips.tolist()) - explained:
         if (change := _best(before, tallies, np.array([clip]), _OF_CLIP)) is not None:
             single.setdefault(change, []).append(clip)
     clips_of_room = rooms_of(score.clips)
@@ -233,9 +233,9 @@ def _suspects(sample: Sample, tried: Ints, score: SeldScore) -> list[Suspect]:
         after = tallies[change]
         sure = _better(after.true[clips], before.true[clips]).sum(axis=1) >= _SURE
         fitting = sure & (after.true[clips].sum(axis=1) >= _ALL * after.matched[clips].sum(axis=1))
-        others = max((len(alike) for other, alike in single.items() if other != change), default=0)
-        many = len(clips) >= max(_CLIPS, _CLEARER * others) and sure.sum() >= _SURE
-        if many or (len(clips) >= max(2, _CLEARER * others) and fitting.all()):
+        rivals = max((len(alike) for rival, alike in single.items() if rival != change), default=0)
+        many = len(clips) >= max(_CLIPS, _CLEARER * rivals) and sure.sum() >= _SURE
+        if many or (len(clips) >= max(2, _CLEARER * rivals) and fitting.all()):
             where = f"at least {len(clips)} clips ({listed([printable(names[clip]) for clip in clips], 3)})"
             suspects.append(Suspect(change, tried[clips], where))
     return suspects
@@ -298,7 +298,7 @@ _MOST, _FITTING, _OTHER = 0.6, 0.2, 1.5
 
 
 def _moved(sample: Sample, tally: Tally, names: list[str]) -> tuple[Change, Ints] | None:
-    """Return which clip has the predictions of each, if most files fit another clip much better than their own."""
+    """Return for each clip the one that its predictions fit, if most fit another clip much better than their own."""
     a, b, clips, classes = sample.a, sample.b, sample.clips, sample.classes
     if clips < 3 or tally.true.sum() >= _PLACED * tally.references.sum():
         return None
@@ -312,19 +312,19 @@ def _moved(sample: Sample, tally: Tally, names: list[str]) -> tuple[Change, Ints
         for into, pairs in ((true, sample.near(b, i, j)), (matched, slice(None))):
             predicted = np.unique(a.clip[i[pairs]] * len(b) + j[pairs]) // len(b)
             both = predicted, a.clip[np.unique(i[pairs])]
-            into[clip] = np.minimum(*(np.bincount(each, minlength=clips) for each in both))
+            into[clip] = np.minimum(*(np.bincount(side, minlength=clips) for side in both))
     predictions = np.bincount(b.clip, minlength=clips)
     total = predictions[:, None] + tally.references.sum(axis=1)[None]
     _, new = linear_sum_assignment()(true / np.maximum(total, 1), maximize=True)
-    every = np.arange(clips)
-    before, after = true[every, every], true[every, new]
+    own = np.arange(clips)
+    before, after = true[own, own], true[own, new]
     better = _better(after, before)
     enough = after.sum() >= max(_EVIDENCE, 2 * before.sum(), _FITTING * predictions.sum())
     # sources of another clip are at other times, too
-    enough = enough and matched[every, new].sum() >= _OTHER * matched.trace()
+    enough = enough and matched[own, new].sum() >= _OTHER * matched.trace()
     if not enough or better.sum() < max(3, _MOST * (predictions >= _CELL).sum()):
         return None
-    steps, counts = np.unique((new - every) % clips, return_counts=True)
+    steps, counts = np.unique((new - own) % clips, return_counts=True)
     renamed = [f"{printable(names[n])} for {printable(names[new[n]])}" for n in np.flatnonzero(better)[:3].tolist()]
     many = f"{int(better.sum())} of {clips} files taken for another clip ({listed(renamed, 3)})"
     why = "predictions or labels seem to have each other's names"

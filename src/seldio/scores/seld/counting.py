@@ -311,13 +311,13 @@ def paired(
     ends = np.cumsum(lengths)
     start = 0
     while start < len(lengths):
-        done = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + CELLS // classes, side="right")))
-        first = ends[start:stop] - lengths[start:stop] - done  # frame of each clip in the grid
+        frames_before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, frames_before + CELLS // classes, side="right")))
+        first_frames = ends[start:stop] - lengths[start:stop] - frames_before  # frame of each clip in the grid
         parts = (side.take(slice(*np.searchsorted(side.clip, [start, stop]))) for side in sides)
-        a, b = (dataclasses.replace(part, frame=part.frame + first[part.clip - start]) for part in parts)
+        a, b = (dataclasses.replace(part, frame=part.frame + first_frames[part.clip - start]) for part in parts)
         cells = a.frame * classes + a.class_id, b.frame * classes + b.class_id
-        grid = int(ends[stop - 1] - done) * classes
+        grid = int(ends[stop - 1] - frames_before) * classes
         rows = np.bincount(cells[0], minlength=grid), np.bincount(cells[1], minlength=grid)
         matches = []
         for numbers, references, predictions, cost in cell_groups(a, b, cells, rows, measure):

@@ -66,7 +66,7 @@ def count(
     Raises:
         UsageError: a side lacks a field that the profile needs.
     """
-    kinds = np.zeros((len(KINDS), classes), np.int64)
+    counts_by_kind = np.zeros((len(KINDS), classes), np.int64)
     pairs = np.zeros((classes, classes), np.int64)
     for group in pairings(reference, prediction, profile, classes, clips):
         a, b, matches = group.reference, group.prediction, group.matches
@@ -83,8 +83,8 @@ def count(
         mistaken = _called(false, b.frame[j] // profile.unit, b.class_id[j], b.frame[j])
         placed = by_unit[Count.MISPLACED].astype(np.int64).sum(axis=0) - far - hidden
         spurious = false.sum(axis=0) - mistaken
-        kinds += np.stack([missed.sum(axis=0) - confused, spurious, confused, mistaken, placed, far, hidden])
-    return Mistakes(kinds, pairs)
+        counts_by_kind += np.stack([missed.sum(axis=0) - confused, spurious, confused, mistaken, placed, far, hidden])
+    return Mistakes(counts_by_kind, pairs)
 
 
 def _faults(a: EventFrames, b: EventFrames, i: Ints, j: Ints, error: Floats, limits: Thresholds) -> Ints:
@@ -110,11 +110,11 @@ def _confused(group: Paired, missed: Ints, false: Ints, profile: SeldProfile, li
         if cost.shape[1:] == (1, 1):
             pairs.append((r[good], p[good]))
             continue
-        for n in np.flatnonzero(good.any(axis=(1, 2))):
-            chosen = linear_sum_assignment()(np.where(good[n], cost[n], _FAR))
-            right = good[n][chosen]
-            pairs.append((r[n][chosen][right], p[n][chosen][right]))
-    i, j = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        for cell in np.flatnonzero(good.any(axis=(1, 2))):
+            chosen = linear_sum_assignment()(np.where(good[cell], cost[cell], _FAR))
+            right = good[cell][chosen]
+            pairs.append((r[cell][chosen][right], p[cell][chosen][right]))
+    i, j = (np.concatenate(rows) for rows in zip(*pairs, strict=True))
     return missed[i], false[j]
 
 

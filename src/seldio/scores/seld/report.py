@@ -306,12 +306,12 @@ def _about_formats(case: SeldCase) -> Iterator[Notice]:
         and len(given) == 2
         and all(rows.distance is not None and (rows.distance != 0).any() for rows in given)
     ):
-        text = f"both sides have distances, which {case.profile.name} does not look at: --profile dcase2024 scores them"
+        text = f"both sides have distances, which {case.profile.name} ignores: --profile dcase2024 scores them"
         yield Notice("distance-unused", text, grave=not case.named)
     for side in sides if folded else ():
         text = "with an azimuth beyond ±90°: folded front to back, as the program does"
         yield from side.noticed("folded", np.abs(side.rows.azimuth) > 90, text)
-        text = f"with an elevation, which {case.profile.name} does not look at"
+        text = f"with an elevation, which {case.profile.name} ignores"
         yield from side.noticed("elevation-unused", side.rows.elevation, text)
 
 

@@ -78,7 +78,7 @@ class SeldOptions(ClipOptions):
             if given and column not in profile.names:
                 able = " or ".join(each.name for each in profiles.PROFILES if column in each.names)
                 option = "--onscreen" if name == "onscreen" else f"--threshold {name}"
-                raise UsageError(f"{option} changes nothing in {profile.name}, which does not look at it; use {able}")
+                raise UsageError(f"{option} changes nothing in {profile.name}: use {able}")
         changed = dict(self.threshold)
         if "distance" in changed:
             changed["distance"] *= profile.metre
