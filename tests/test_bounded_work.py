@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import laid
 from effort import grows_no_faster
 
 import seldio
@@ -172,6 +174,15 @@ def test_many_repeated_keys_are_one_finding(tmp_path: Path) -> None:
     place = tmp_path / "q.jsonl"
     place.write_bytes(b'{"question": "a", "answer": "b"' + b', "k": 1' * 10_000 + b"}\n")
     assert [("SYN202", 9_999)] == [(finding.code, finding.count) for finding in seldio.validate(place).findings]
+
+
+def test_numbers_far_apart_in_names(tmp_path: Path) -> None:
+    laid(tmp_path, {f"x_{number}.csv": "0,1,0,10,20\n" for number in (10**7, 2 * 10**7)})
+    tracemalloc.start()
+    seldio.validate(tmp_path, format="starss22")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**28
 
 
 def test_columns_without_end(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 from seldio.errors import UsageError, needing
 from seldio.files import Entry
 from seldio.files.entries import inside, plain_file
+from seldio.media.arrays import RATES
 from seldio.media.audio import FLOAT, PCM, Decoder, Floats, NotAudio, Probe, SampleType, WavHeader, probe
 from seldio.text import plural, printable
 
@@ -166,6 +167,8 @@ def _open(entry: Entry, lock: threading.RLock) -> _Mapped | Decoder:
     stream = entry.open()
     try:
         header = probe(stream)
+        if header.rate > RATES[-1]:  # a second of it would fill the memory
+            raise NotAudio(f"the header says {header.rate:,} frames per second, more than any recording has")
         wav, plain = header.header, _PLAIN.get(header.subtype)
         if (
             entry.on_disk
