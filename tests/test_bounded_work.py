@@ -17,7 +17,7 @@ import seldio
 from seldio import formats
 from seldio.answers.reading import read as read_reply
 from seldio.answers.words import plainly, unsure
-from seldio.errors import InvalidData
+from seldio.errors import DataError, InvalidData
 from seldio.formats import ItemFormat, LabelFormat
 from seldio.scores.ranking import read_scores
 
@@ -183,6 +183,17 @@ def test_numbers_far_apart_in_names(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**28
+
+
+def test_a_reference_without_end_is_not_scored(tmp_path: Path) -> None:
+    laid(tmp_path, {"fold4_room23_mix001.csv": "0,1,0,10,20,100\n999999999,1,0,10,20,100\n"})
+    with pytest.raises(DataError, match="999,999,999 in the reference, but no recording is longer"):
+        seldio.score(tmp_path, reference=tmp_path, format="starss23", force=True)
+
+
+def test_tags_without_end(tmp_path: Path) -> None:
+    (tmp_path / "k.eaf").write_bytes(elan("<a/>" * 2_000_000))
+    assert "2,000,000 tags" in seldio.validate(tmp_path).findings[0].message
 
 
 def test_columns_without_end(tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ from seldio.formats.label_tools import (
 from seldio.schema.events import ClipFile
 from seldio.text import clipped
 
+#: Tags of a document; eight are an annotation.
+MOST_TAGS = 2_000_000
+
 
 class XmlProblem(Exception):
     """A document that cannot be read: why, and the byte at which that shows."""
@@ -53,7 +56,9 @@ class Element:
 
 
 def parse(data: bytes) -> Element:
-    """Return the root of a document; raise XmlProblem if it is malformed or has a document type."""
+    """Return the root of a document; raise XmlProblem if it is malformed, endless or has a document type."""
+    if data.count(b"<") > MOST_TAGS:
+        raise XmlProblem(f"the document has more than {MOST_TAGS:,} tags", 0)
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = False
     root = Element("", {}, 0)
