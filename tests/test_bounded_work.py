@@ -6,9 +6,11 @@ import json
 import re
 import tracemalloc
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from commands import laid
 from effort import grows_no_faster
@@ -17,6 +19,7 @@ import seldio
 from seldio import formats
 from seldio.answers.reading import read as read_reply
 from seldio.answers.words import plainly, unsure
+from seldio.conversion.frames import rescaled
 from seldio.errors import DataError, InvalidData
 from seldio.formats import ItemFormat, LabelFormat
 from seldio.scores.ranking import read_scores
@@ -189,6 +192,12 @@ def test_a_reference_without_end_is_not_scored(tmp_path: Path) -> None:
     laid(tmp_path, {"fold4_room23_mix001.csv": "0,1,0,10,20,100\n999999999,1,0,10,20,100\n"})
     with pytest.raises(DataError, match="999,999,999 in the reference, but no recording is longer"):
         seldio.score(tmp_path, reference=tmp_path, format="starss23", force=True)
+
+
+def test_frames_of_a_frame_without_end() -> None:
+    table = pa.table({"clip": ["a"] * 30, "frame": [0] * 30})
+    with pytest.raises(DataError, match="30 rows would become 120,000,000"):
+        rescaled(table, Fraction(80_000), Fraction(1, 50))
 
 
 def test_tags_without_end(tmp_path: Path) -> None:
