@@ -378,7 +378,7 @@ def test_odd_files_end_in_findings(shared: Path) -> None:
             try:
                 samples = Recording(path).read()
             except NotAudio as error:
-                if "2,147,483,647 frames per second" in str(error):  # a second of which would fill the memory
+                if "2,147,483,647 Hz" in str(error):  # a second of which would fill the memory
                     continue
                 with pytest.raises((soundfile.LibsndfileError, ZeroDivisionError)):
                     by_soundfile(path)

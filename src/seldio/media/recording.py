@@ -168,7 +168,7 @@ def _open(entry: Entry, lock: threading.RLock) -> _Mapped | Decoder:
     try:
         header = probe(stream)
         if header.rate > RATES[-1]:  # a second of it would fill the memory
-            raise NotAudio(f"the header says {header.rate:,} frames per second, more than any recording has")
+            raise NotAudio(f"it has {header.rate:,} Hz, but a possible sample rate is at most {RATES[-1]:,} Hz")
         wav, plain = header.header, _PLAIN.get(header.subtype)
         if (
             entry.on_disk
