@@ -377,7 +377,9 @@ def test_odd_files_end_in_findings(shared: Path) -> None:
                 assert finding.code.startswith(("AUD1", "SAF")), finding
             try:
                 samples = Recording(path).read()
-            except NotAudio:
+            except NotAudio as error:
+                if "2,147,483,647 Hz" in str(error):  # a second of which would fill the memory
+                    continue
                 with pytest.raises((soundfile.LibsndfileError, ZeroDivisionError)):
                     by_soundfile(path)
             else:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from commands import laid
 from effort import grows_no_faster
 
 import seldio
 from seldio import formats
 from seldio.answers.reading import read as read_reply
 from seldio.answers.words import plainly, unsure
-from seldio.errors import InvalidData
+from seldio.conversion.frames import rescaled
+from seldio.errors import DataError, InvalidData
 from seldio.formats import ItemFormat, LabelFormat
 from seldio.scores.ranking import read_scores
 
@@ -165,6 +170,32 @@ def test_many_repeated_keys_are_one_finding(tmp_path: Path) -> None:
     place = tmp_path / "q.jsonl"
     place.write_bytes(b'{"question": "a", "answer": "b"' + b', "k": 1' * 10_000 + b"}\n")
     assert [("SYN202", 9_999)] == [(finding.code, finding.count) for finding in seldio.validate(place).findings]
+
+
+def test_numbers_far_apart_in_names(tmp_path: Path) -> None:
+    laid(tmp_path, {f"x_{number}.csv": "0,1,0,10,20\n" for number in (10**7, 2 * 10**7)})
+    tracemalloc.start()
+    seldio.validate(tmp_path, format="starss22")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**28
+
+
+def test_a_reference_without_end_is_not_scored(tmp_path: Path) -> None:
+    laid(tmp_path, {"fold4_room23_mix001.csv": "0,1,0,10,20,100\n999999999,1,0,10,20,100\n"})
+    with pytest.raises(DataError, match="999,999,999 in the reference, but no recording is longer"):
+        seldio.score(tmp_path, reference=tmp_path, format="starss23", force=True)
+
+
+def test_frames_of_a_frame_without_end() -> None:
+    table = pa.table({"clip": ["a"] * 30, "frame": [0] * 30})
+    with pytest.raises(DataError, match="30 rows would become 120,000,000"):
+        rescaled(table, Fraction(80_000), Fraction(1, 50))
+
+
+def test_tags_without_end(tmp_path: Path) -> None:
+    (tmp_path / "k.eaf").write_bytes(elan("<a/>" * 2_000_000))
+    assert "2,000,000 tags" in seldio.validate(tmp_path).findings[0].message
 
 
 def test_columns_without_end(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from effort import some
 
 import seldio
 from seldio.data import export
-from seldio.formats import LABEL_FORMATS, LabelFormat
+from seldio.formats import LABEL_FORMATS, LabelFormat, get
 from seldio.formats.label_csv import Dialect
 
 
@@ -150,6 +150,11 @@ def test_no_number(format: LabelFormat, field: str, tmp_path: Path) -> None:
         said = _refused(format, _rows(format, field, value), tmp_path)
         reason = f" is {value}, not a finite number" if not math.isfinite(value) else f" is {value:g}: {text}"
         assert f"{field} in row 3 (row 1 of clip b){reason}" in said
+
+
+def test_a_score_that_has_no_place_may_be_any_by_force(tmp_path: Path) -> None:
+    table = _rows(get("starss23"), "frame", 2).append_column("score", pa.array([0.5, math.nan, None]))
+    seldio.write(table, tmp_path / "out", "starss23", allow_loss="score", force=True)
 
 
 @pytest.mark.parametrize(

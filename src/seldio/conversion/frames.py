@@ -20,6 +20,8 @@ from seldio.schema.spans import Spans, spans
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: No class has this number: it is greater than those that fit the column.
 _NO_CLASS = 1 << 31
+#: Rows that finer frames may make of a table.
+_MOST_ROWS = 100_000_000
 
 
 def has(table: pa.Table, field: str) -> bool:
@@ -183,6 +185,8 @@ def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
     frame = to_numpy(table["frame"]).astype(np.int64)
     if hop > wanted:
         times = int(hop / wanted)
+        if times * len(frame) > _MOST_ROWS:
+            raise DataError(f"{len(frame):,} rows would become {times * len(frame):,}, more than {_MOST_ROWS:,}")
         rows = np.repeat(np.arange(len(frame)), times)
         return _in_frames(table, rows, frame[rows] * times + np.tile(np.arange(times), len(frame)))
     coarser = frame // int(wanted / hop)

@@ -264,7 +264,7 @@ def _held(table: pa.Table, target: LabelFormat) -> pa.Table:
 
 def held_back(table: pa.Table, target: LabelFormat) -> None:
     """Raise DataError, naming row and column, for a number that is not finite or too large for *target*."""
-    for field in table.column_names:
+    for field in (name for name in table.column_names if name != "score" or name in target.carries):
         kind, odd = COLUMNS[field], np.zeros(table.num_rows, bool)
         if field == "segmentation":
             row, triplet = points(table[field].combine_chunks())

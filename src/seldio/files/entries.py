@@ -98,9 +98,8 @@ def guard(path: str) -> Iterator[None]:
     except (*DAMAGE, OSError) as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise failure(path, error) from error
-        packed = {zipfile.BadZipFile: "zip", tarfile.TarError: "tar"}
-        kind = next((packed[each] for each in type(error).__mro__ if each in packed), None)
-        what = f"A corrupt {kind} archive" if kind else "Damaged"
+        kind = "zip" if isinstance(error, zipfile.BadZipFile) else "tar"
+        what = f"A corrupt {kind} archive" if isinstance(error, zipfile.BadZipFile | tarfile.TarError) else "Damaged"
         reason = _REASONS.get(str(error), str(error) or type(error).__name__)
         if isinstance(error, zlib.error):  # "Error -3 while decompressing data: invalid block type"
             reason = f"its compressed data is broken: {reason.rpartition(': ')[2]}"
@@ -181,13 +180,12 @@ class _Window(io.RawIOBase):
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """The content of a file on disk, or of a part of it, which each call opens anew."""
+    """The content of a file on disk, or of a part of it; each call of a subclass opens it anew.
+
+    It raises OSError, or an error in ``DAMAGE``, where the file is no longer what it was.
+    """
 
     real: str  # the file, links resolved
-
-    def __call__(self) -> Any:
-        """Return a stream of it; raises OSError, or an error in ``DAMAGE``, where the file is no longer what it was."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

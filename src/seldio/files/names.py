@@ -17,7 +17,6 @@ MEDIA: dict[str, Media] = {
 AUDIO = tuple(suffix for suffix, kind in MEDIA.items() if kind == "audio")
 #: The file in which an export says what it holds.
 MANIFEST = "manifest.json"
-_LOSSLESS = ("wav", "flac")
 
 
 def suffix_of(name: str) -> str:
@@ -63,7 +62,7 @@ def media_type(name: str) -> Media | None:
 
 def is_lossless(name: str) -> bool:
     """Return whether a file is called like a recording that is kept sample by sample."""
-    return suffix_of(name) in _LOSSLESS
+    return suffix_of(name) in ("wav", "flac")
 
 
 def is_csv(name: str) -> bool:

@@ -22,6 +22,7 @@ from functools import lru_cache
 from importlib import import_module
 from itertools import chain, islice
 from operator import attrgetter
+from pathlib import PurePath
 from typing import Any
 
 from seldio.errors import InvalidData, SeldioError, UsageError
@@ -305,15 +306,12 @@ def bases_of(source: Source) -> list[str]:
     """Return the folders on disk, nearest first, from which the paths in *source* may count."""
     if source.kind not in ("file", "gzip", "folder"):
         return []
-    alone = source.kind != "folder"
-    top = os.path.abspath(source.path)
-    top = os.path.dirname(top) if alone else top
-    bases = [os.path.dirname(source.path) or "."] if alone else []
-    for _ in range(LEVELS):
-        if top != os.path.dirname(top):
-            top = os.path.dirname(top)
-            bases.append(top)
-    return bases
+    above = _folders_above(source.path)
+    return above[:LEVELS] if source.kind == "folder" else [os.path.dirname(source.path) or ".", *above[1 : LEVELS + 1]]
+
+
+def _folders_above(path: str) -> list[str]:
+    return [*map(str, PurePath(os.path.abspath(path)).parents)]
 
 
 # --- what a dataset says of itself -----------------------------------------------------------------------
@@ -336,10 +334,9 @@ def own_files(source: Source) -> list[tuple[Entry, str, str]]:
     files = [(entry, entry.name.removesuffix(OWN), "") for entry in source.every or source.entries if is_own(entry)]
     if source.kind not in ("file", "folder") or any(not folder for _, folder, _ in files):
         return files
-    top = os.path.abspath(source.path)
-    place = top if source.kind == "folder" else os.path.dirname(top)
-    for _ in range(LEVELS + (source.kind == "file")):
-        top = os.path.dirname(top)
+    above = _folders_above(source.path)
+    place = os.path.abspath(source.path) if source.kind == "folder" else above[0]
+    for top in above[: LEVELS + (source.kind == "file")]:
         shown = top if os.path.isabs(source.path) else os.path.relpath(top)
         if (entry := on_disk("" if shown == "." else shown, OWN)) is not None:
             below = os.path.relpath(place, top).replace(os.sep, "/")

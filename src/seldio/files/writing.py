@@ -136,9 +136,9 @@ def atomic_write(path: Place, below: Place | None = None) -> Iterator[BinaryIO]:
             if waiting is not None:
                 waiting.append((temporary, target))
             else:
-                _sync(temporary)
+                _sync(temporary, shown)
                 os.replace(temporary, target)
-                _sync(folder)
+                _sync(folder, shown)
         except BaseException:
             _unlink(temporary)
             raise
@@ -159,28 +159,21 @@ def many_files() -> Iterator[None]:
         finally:
             _waiting.reset(token)
         if len(files) == 1:
-            _keep(files[0])
+            _sync(*files[0])
         elif files:
             from concurrent.futures import ThreadPoolExecutor  # which loads logging: not for one file
 
             with ThreadPoolExecutor(_AT_ONCE) as pool:  # the disk syncs several at once as fast as one
-                list(pool.map(_keep, files))
+                list(pool.map(_sync, *zip(*files, strict=True)))
         for temporary, target in files:
             with _naming(target):
                 os.replace(temporary, target)
         for folder in dict.fromkeys(os.path.dirname(target) or "." for _, target in files):
-            with _naming(folder):
-                _sync(folder)
+            _sync(folder, folder)
     except BaseException:
         for temporary, _ in files:
             _unlink(temporary)
         raise
-
-
-def _keep(file: tuple[str, str]) -> None:
-    temporary, target = file
-    with _naming(target):
-        _sync(temporary)
 
 
 @contextmanager
@@ -244,17 +237,18 @@ def _unlink(path: str) -> None:
         os.unlink(path)
 
 
-def _sync(path: str) -> None:
-    """Let the disk keep what is in a file, or the names in a folder."""
+def _sync(path: str, shown: str) -> None:
+    """Let the disk keep what is in a file, or the names in a folder; an error names *shown*."""
     is_folder = os.path.isdir(path)
     if os.name == "nt" and is_folder:
         return
-    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP) or not is_folder:
-            raise
-        # else a file system that does not know how to sync a folder
-    finally:
-        os.close(handle)
+    with _naming(shown):
+        handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP) or not is_folder:
+                raise
+            # else a file system that does not know how to sync a folder
+        finally:
+            os.close(handle)

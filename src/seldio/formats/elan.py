@@ -31,6 +31,9 @@ from seldio.formats.label_tools import (
 from seldio.schema.events import ClipFile
 from seldio.text import clipped
 
+#: Tags of a document; eight are an annotation.
+MOST_TAGS = 2_000_000
+
 
 class XmlProblem(Exception):
     """A document that cannot be read: why, and the byte at which that shows."""
@@ -53,7 +56,9 @@ class Element:
 
 
 def parse(data: bytes) -> Element:
-    """Return the root of a document; raise XmlProblem if it is malformed or has a document type."""
+    """Return the root of a document; raise XmlProblem if it is malformed, endless or has a document type."""
+    if data.count(b"<") > MOST_TAGS:
+        raise XmlProblem(f"the document has more than {MOST_TAGS:,} tags", 0)
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = False
     root = Element("", {}, 0)
@@ -108,8 +113,7 @@ class ElanFormat(ToolFormat):
 
     def likes(self, data: bytes, name: str) -> float:
         """Return 1 if a file begins with the root of an annotation document, or is named ``.eaf``."""
-        head = data[:_HEAD]
-        return 1.0 if b"<ANNOTATION_DOCUMENT" in head or name.lower().endswith(".eaf") else 0.0
+        return 1.0 if b"<ANNOTATION_DOCUMENT" in data[:_HEAD] or name.lower().endswith(".eaf") else 0.0
 
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
         """See :meth:`ToolFormat.parts`."""
@@ -186,14 +190,12 @@ def _first_parent(key: str, parents: dict[str, str], rows: Mapping[str, int]) ->
 class _Document:
     def __init__(self, root: Element, text: str, raw: bytes, report: Report) -> None:
         self.text, self.report = text, report
-        data = np.frombuffer(raw, np.uint8)
-        self._within = np.flatnonzero((data & 0xC0) == 0x80)  # bytes that are inside a character
+        self._within = np.flatnonzero((np.frombuffer(raw, np.uint8) & 0xC0) == 0x80)  # bytes inside of characters
         self.root = root
         self.sound = root.tag == "ANNOTATION_DOCUMENT"
         if not self.sound:
-            self.report(
-                "SYN501", self.span(root), f"the root is {clipped(root.tag, 40)}, not ANNOTATION_DOCUMENT", None
-            )
+            message = f"the root is {clipped(root.tag, 40)}, not ANNOTATION_DOCUMENT"
+            self.report("SYN501", self.span(root), message, None)
             return
         for header in root.all("HEADER"):
             unit = header.attributes.get("TIME_UNITS", "milliseconds")

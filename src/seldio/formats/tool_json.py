@@ -215,8 +215,7 @@ def _clip_of(url: str) -> str:
         path = local[0]
     name = posixpath.basename(path)
     name = _HASHED.sub("", name) if "/upload/" in path else name
-    stem = name.rpartition(".")[0] or name
-    return stem or "recording"
+    return name.rpartition(".")[0] or name or "recording"
 
 
 #: Results about one stretch of a recording, each with its pointer.

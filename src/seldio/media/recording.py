@@ -20,6 +20,7 @@ import numpy as np
 from seldio.errors import UsageError, needing
 from seldio.files import Entry
 from seldio.files.entries import inside, plain_file
+from seldio.media.arrays import RATES
 from seldio.media.audio import FLOAT, PCM, Decoder, Floats, NotAudio, Probe, SampleType, WavHeader, probe
 from seldio.text import plural, printable
 
@@ -162,6 +163,8 @@ def _open(entry: Entry, lock: threading.RLock) -> _Mapped | Decoder:
     stream = entry.open()
     try:
         header = probe(stream)
+        if header.rate > RATES[-1]:  # a second of it would fill the memory
+            raise NotAudio(f"it has {header.rate:,} Hz, but a possible sample rate is at most {RATES[-1]:,} Hz")
         wav, plain = header.header, _PLAIN.get(header.subtype)
         if (
             entry.on_disk

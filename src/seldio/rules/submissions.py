@@ -627,9 +627,10 @@ def missing_number(collection: Collection, finding: MakeFinding) -> Iterator[Fin
         if match is not None and not _DEVELOPMENT.search(clip):
             series.setdefault((match[1], len(match[2]), match[3]), set()).add(int(match[2]))
     for (before, digits, behind), numbers in sorted(series.items()):
-        missing = sorted(set(range(min(numbers), max(numbers) + 1)) - numbers)
-        if len(numbers) < NUMBERED or not 0 < len(missing) <= max(1, len(numbers) // 20):
+        count = max(numbers) + 1 - min(numbers) - len(numbers)
+        if len(numbers) < NUMBERED or not 0 < count <= max(1, len(numbers) // 20):
             continue
+        missing = sorted(set(range(min(numbers), max(numbers))) - numbers)
         names = [f"{before}{number:0{digits}}{behind}" for number in (*missing, min(numbers), max(numbers))]
         message = f"no {listed(names[:-2])} among {plural(len(numbers), 'file')} from {names[-2]} to {names[-1]}"
         hint = f"--reference {names[-2]}..{names[-1]} checks that none is missing"

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from seldio.errors import UsageError
+from seldio.clock import HOP, LONGEST
+from seldio.errors import DataError, UsageError
 from seldio.schema.events import clip_codes, origin_of
 from seldio.scores import resampling
 from seldio.scores.resampling import ENOUGH, FEWEST, Intervals, Over, Summed, effective, units_of
@@ -237,9 +238,11 @@ def pairings(
 
 
 def grid_lengths(profile: SeldProfile, reference: EventFrames, clips: int) -> Ints:
-    """Return the label frames of each clip that count, in whole units of the profile."""
+    """Return the label frames of each clip that count, in whole units of the profile; DataError if they are endless."""
     lengths = np.zeros(clips, np.int64)
     np.maximum.at(lengths, reference.clip, reference.frame)
+    if lengths.max(initial=0) * HOP > LONGEST:  # all of them are counted
+        raise DataError(f"frame {lengths.max():,} in the reference, but no recording is longer than {LONGEST:,} s")
     if profile.horizon is not None:
         lengths = np.full(clips, profile.horizon)
     return -(-lengths // profile.unit) * profile.unit
