@@ -1,4 +1,4 @@
-"""Which layout the two sides of a score are read as, and what a score says about its rows."""
+"""What a score of labels says about its rows, its classes and its sides."""
 
 from __future__ import annotations
 
