@@ -169,7 +169,9 @@ def test_a_table_of_several_recordings_holds_a_clip_for_each(tmp_path: Path) -> 
     (folder / "audio").mkdir()
     for name in "ab":
         record(folder / f"audio/{name}.wav")
-    assert "filename  clip: a.wav, b.wav\n" in new(folder)[1]
+    shown = new(folder)[1]
+    assert "filename  clip: a.wav, b.wav\n" in shown
+    assert "[recordings]\nrate = 24000\n" in shown
     assert new(folder, "--azimuth", "counter-clockwise", "--given", "elevation=0", "--write")[0] == 0
     assert codes(folder) == []
     told = [(row["clip"], row["onset"], row["class_id"], row["azimuth"]) for row in seldio.read(folder).to_pylist()]
