@@ -17,22 +17,10 @@ import seldio
 from seldio import rules, validate
 from seldio.check.reference import load
 from seldio.check.settings import Settings, read_baseline, write_baseline
-from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity
+from seldio.findings import MOST_LISTED, Finding, Report, Severity
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 from seldio.rules.collection import Reference
-
-
-@pytest.mark.parametrize("header", [",frame,class,azimuth,elevation", "Unnamed: 0,frame,class,a,e", ",0,1,2,3"])
-def test_a_row_index_of_pandas_is_one_finding_and_goes_with_its_header(header: str, tmp_path: Path) -> None:
-    rows = text_of(*((frame, frame % 13, frame * 7 % 300 - 150, frame % 60 - 30) for frame in range(40)))
-    indexed = "".join(f"{number},{row}\n" for number, row in enumerate(rows.splitlines()))
-    laid(tmp_path, {"mix001.csv": f"{header}\n{indexed}"})
-    report = validate(tmp_path, unsafe_fixes=True, diff=True)
-    assert report.by_rule() == {"SYN114": 1}
-    (change,) = report.changes
-    assert header != ",0,1,2,3" or change.after.decode() == rows
-
 
 Row = tuple[int, int, int, int, int]
 Rows = list[Row]
@@ -72,29 +60,6 @@ def only(report: Report, code: str) -> Finding:
 def high(table: Rows) -> Rows:
     """Inclinations (from above) where elevations are due."""
     return [(frame, kind, source, azimuth, elevation + 145) for frame, kind, source, azimuth, elevation in table]
-
-
-def test_up_to_three_are_findings_of_their_own(folder: Callable[..., Path]) -> None:
-    table = rows()
-    for number in (7, 20, 33):
-        table[number] = (*table[number][:3], 270, 0)
-    found = check(folder(text_of(*table))).findings
-
-    assert [(one.line, one.count, one.ranges) for one in found] == [(8, 1, ()), (21, 1, ()), (34, 1, ())]
-
-
-def test_a_thousand_duplicates_are_one_finding(folder: Callable[..., Path]) -> None:
-    found = only(check(folder("".join(f"{line}\n{line}\n" for line in text_of(*rows(1024)).splitlines()))), "LAB202")
-
-    assert (found.line, found.count, len(found.ranges), found.unlisted) == (2, 1024, MOST_RANGES, 1024 - MOST_RANGES)
-    assert found.ranges[:2] == ((2, 2), (4, 4))
-    assert found.message == "same row as line 1"
-
-
-def test_rows_far_apart_in_a_crowded_frame_are_duplicates(folder: Callable[..., Path]) -> None:
-    frame = text_of(*((0, n % 13, n // 13, n, 5) for n in range(39)))
-    found = [one for one in check(folder(frame + frame)) if one.code == "LAB202"]
-    assert [(one.line, one.count, one.message) for one in found] == [(40, 39, "same row as line 1")]
 
 
 def test_the_screen_groups_what_many_files_share(folder: Callable[..., Path]) -> None:
@@ -153,47 +118,6 @@ def test_a_baseline_knows_places_whether_listed_alone_or_together(folder: Callab
     write_baseline(file, alone)
     known = Settings(baseline=read_baseline(file))
     assert list(known.applied(together)) == together
-
-
-def each_cell(change: Callable[[str], str], table: Rows | None = None) -> str:
-    return "".join(f"{','.join(change(str(cell)) for cell in row)}\n" for row in table or rows())
-
-
-FAULTS = {
-    "SYN122": each_cell('"{}"'.format),
-    "SYN123": each_cell("{} ".format),
-    "SYN132": "".join(f"{f}.0,{c},{s},{a},{e}\n" for f, c, s, a, e in rows()),
-    "SYN137": "".join(f"{f},+{c},{s},{a},{e}\n" for f, c, s, a, e in rows()),
-    "SYN133": "".join(f"{f},{c},{s},nan,{e}\n" for f, c, s, _, e in rows()),
-    "SYN135": "".join(f"{f},{c},{s},{a},\n" for f, c, s, a, _ in rows()),
-    "SYN130": "".join(f"{f},{c},{s},{'left' if f % 2 else 'front_2'},{e}\n" for f, c, s, _, e in rows()),
-    "SYN121": "".join(f"{f},{c},{s},{a},{e}{',1' * (f % 2)}\n" for f, c, s, a, e in rows()),
-    "SYN110": "".join(f"{line}\n\n" for line in text_of(*rows()).splitlines()),
-    "LAB104": text_of(*high(rows())),
-}
-
-
-#: The lines with a fault, where it is not in all.
-WRONG = {"SYN121": [*range(2, 61, 2)], "SYN110": [*range(2, 121, 2)]}
-
-
-WRONG["LAB104"] = [line for line, row in enumerate(high(rows()), 1) if row[4] > 90]
-
-
-@pytest.mark.parametrize("code", FAULTS)
-def test_rows_with_one_fault_are_one_finding(code: str, folder: Callable[..., Path]) -> None:
-    found = only(check(folder(FAULTS[code])), code)
-    wrong = WRONG.get(code, [*range(1, 61)])
-    assert (found.line, found.unlisted) == (wrong[0], 0)
-    assert [n for first, last in found.ranges for n in range(first, last + 1)] == wrong
-    assert found.count == len(wrong) * {"SYN122": 5, "SYN123": 5}.get(code, 1)
-
-
-def test_a_damaged_file_of_2026_is_not_passed_over(tmp_path: Path) -> None:
-    for text in ("", "[]", "{'annotations': []}"):
-        laid(tmp_path, {"mix001_inference.json": '{"annotations": []}', "mix002_inference.json": text})
-        found = [finding for finding in validate(tmp_path).findings if finding.code != "SUB114"]  # about both names
-        assert [finding.path for finding in found] == [f"{tmp_path}/mix002_inference.json"]
 
 
 def test_the_folder_task3_holds_both_tracks(tmp_path: Path) -> None:

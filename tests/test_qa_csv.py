@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import seldio
 from seldio.errors import DataError, LossError
 from seldio.findings import Finding
-from seldio.formats.csv_text import BOM, CsvLayout, rows, written
+from seldio.formats.csv_text import CsvLayout, rows, written
 from seldio.formats.items import ItemReading
 from seldio.formats.qa_csv import FORMATS, INSTRUCTIONS, JASCO, JASCO_PREDICTIONS
 from seldio.schema.qa import Item, Prediction
@@ -35,10 +35,6 @@ def clean(format: object, data: str | bytes) -> ItemReading:
     assert [] == found
     assert reading is not None
     return reading
-
-
-def at(finding: Finding) -> tuple[str, int | None, int | None]:
-    return finding.code, finding.line, finding.column
 
 
 @pytest.fixture(scope="session")
@@ -131,40 +127,6 @@ def test_what_its_files_cannot_hold(row: Item | Prediction, change: dict[str, An
     with pytest.raises(LossError if "carry" in says else DataError, match=says):
         seldio.write([changed], tmp_path / "out.csv", format=name)
     assert not any(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", [("SYN112", 1, 1)]),
-        ("\n\n", [("SYN110", 1, 1), ("SYN110", 2, 1), ("SYN112", 1, 1)]),
-        ("a,b\n1,2\n", [("SYN113", 1, 1)]),
-        (HEADER + ",Audio\n", [("SYN113", 1, len(HEADER) + 2)]),
-        (HEADER.replace(",", ";") + "\n1;2;3;4;5;6;7\n", [("SYN120", 1, 1)]),
-        (BOM + HEADER + "\n1,2,3,4,5,6,7\n", [("SYN103", 1, 1)]),
-        (HEADER + "\n1,2,3,4,5,6,7\n1,2,3\n", [("SYN121", 3, 1)]),
-        (HEADER + '\n1,2,3,4,5,6,7,"8"\n1,2,3,4,5,6,7\n', [("SYN121", 2, 15)]),
-        (HEADER + "\n1,2,3,4,5,6,7\n2,3", [("SYN108", 3, 1)]),
-        (HEADER + "\n1,2,3,4,5,6,7,8\n2,2,3,4,5,6,7,8\n", [("SYN113", 1, 1)]),
-        (HEADER + '\n1,2,3,4,5,6,"7\n2,2,3,4,5,6,7\n', [("SYN122", 2, 13)]),
-        (HEADER + '\n1,2,"a"b,4,5,6,7\n', [("SYN122", 2, 7)]),
-        (HEADER + '\n1,2,"a\nb"c,4,5,6,7\n', [("SYN122", 3, 2)]),
-        (HEADER + '\n1,"a\r\nb\rc\nd",3,4,5,6,7\n,2,3,4,5,6,7\n', [("SYN135", 6, 1)]),
-        (HEADER + "\r\n1,2,3,4,5,6,7\n", [("SYN106", 2, 1)]),
-        (HEADER + "\r1,2,3,4,5,6,7\r", [("SYN106", 1, 1)]),
-        (HEADER + "\r\n1,2,3,4,5,6,7\r\n", []),
-    ],
-)  # fmt: skip
-def test_findings_have_line_and_column(text: str, expected: list[tuple[str, int, int]]) -> None:
-    _, found = read(JASCO, text)
-    assert sorted(expected) == sorted(at(finding) for finding in found)
-
-
-def test_good_rows_beside_bad_ones_are_read() -> None:
-    reading, found = read(JASCO, f"{HEADER}\n1,2,3\n2,2,3,4,5,6,7\n,2,3,4,5,6,7\n4,2,3,4,5,6,7\n")
-    assert reading is not None
-    assert (["2", "4"], 2) == ([row.id for row in reading.rows], len(found))
-    assert [3, 5] == [reading.place(number, "id", None).line for number in range(2)]
 
 
 @given(

@@ -133,24 +133,6 @@ def test_a_unit_is_changed_where_distances_are_known(tmp_path: Path) -> None:
     assert repaired(tmp_path, "-f", "so-dataset") == right
 
 
-#: Distances behind `0;1;0;-50;30;`: which of them tell that a comma stands before decimals.
-COMMAS = {
-    "1,234": False, "1,234;2,345": False, "12,345;7": False, "1,234,567": False,
-    "1,234;50,5": True, "0,234": True, "1234,567": True, "1,23": True, "1,2345": True,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("distances", COMMAS)
-def test_a_comma_that_may_stand_before_thousands_is_no_decimal_point(distances: str, tmp_path: Path) -> None:
-    path = tmp_path / "fold4_room23_mix001.csv"
-    path.write_text("".join(f"{n};1;0;-50;30;{cell}\n" for n, cell in enumerate(distances.split(";"))))
-    before = path.read_bytes()
-    found = [one for one in validate(tmp_path, format="spatialscaper").findings if one.code == "SYN120"]
-    assert [one.fixable for one in found] == [COMMAS[distances]]
-    after = repaired(tmp_path, "-f", "spatialscaper")[path.name]
-    assert after == (before.replace(b",", b".").replace(b";", b",") if COMMAS[distances] else before)
-
-
 def value(cell: str) -> float | str:
     """What a cell says, however it is spelled."""
     try:
@@ -194,13 +176,6 @@ for at in range(6):
         f"a confidence before column {at + 1}": lambda r, _, at=at: (*r[:at], r[0] * 37 % 1000 / 1001, *r[at:]),
         f"columns 1 and {at + 1} exchanged": lambda r, _, at=at: (r[at], *r[1:at], *r[:1][: at > 0], *r[at + 1 :]),
     }
-
-
-def test_a_class_list_that_may_be_longer_is_not_shifted(tmp_path: Path) -> None:
-    before = planted(tmp_path, lambda r, _: (r[0], (2, 5, 9, 13)[r[1] % 4], *r[2:]))
-    found = {(one.code, one.fixable) for one in validate(tmp_path, format="starss23").findings}
-    assert found == {("LAB305", False)}
-    assert repaired(tmp_path, "-f", "starss23") == before
 
 
 TEXT: dict[str, Callable[[list[str]], list[str]]] = {

@@ -8,13 +8,11 @@ import html
 import io
 import json
 import re
-import zipfile
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from commands import Terminal, invoke, json_lines, laid
+from commands import Terminal
 from effort import examples, grows_no_faster
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -462,50 +460,3 @@ def test_a_page_says_why_nothing_was_heard_also_where_nothing_is_wrong() -> None
     page = show(Report((), files=1, heard=(heard,)), "html")
     assert '<p class="verdict good">No findings: 1 file; 1 recording not compared with the sound.' in page
     assert "mix001 (FOA): not heard, the recording is silent" in page
-
-
-ROW = "0,1,0,10,0,100\n"
-ASKED = {"id": "q0", "audio": ["a.wav"], "question": "?", "options": ["rain", "dog"], "answer": "rain"}
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    laid(tmp_path, dict.fromkeys(("ref/mix001.csv", "pred/mix001.csv", "pred2/mix001.csv"), ROW))
-    with zipfile.ZipFile(tmp_path / "ref.zip", "w") as archive:
-        archive.writestr("mix001.csv", ROW)
-    json_lines(tmp_path / "asked.jsonl", [ASKED])
-    json_lines(tmp_path / "said.jsonl", [{"id": "q0", "prediction": "rain"}])
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "score said.jsonl --reference asked.jsonl -o said.jsonl",
-        "score pred --reference ref -o ./pred/../ref/mix001.csv",
-        "compare pred ref --reference ref -o ref/mix001.csv",
-        "validate pred -o pred/mix001.csv --output csv",
-        "validate said.jsonl --reference asked.jsonl -o asked.jsonl",
-        "diff pred ref -o ref/mix001.csv",
-        "score pred --reference ref.zip:dev-test -o ref.zip",
-        "compare pred pred2 --reference ref.zip:dev-test -o ref.zip",
-        "package pred --year 2023 --label A_B_task3a_1 -o ref.zip --development pred --development-reference ref.zip:all",
-    ],
-)
-def test_a_report_takes_the_place_of_no_input(command: str, place: Path) -> None:
-    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
-    run = invoke(*command.split())
-    assert run.exit_code == 2
-    said = " ".join(run.output.split())
-    assert "this is one of the files that are read; choose another name" in said or "is read; choose another" in said
-    assert before == {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
-
-
-@pytest.mark.parametrize("output", ["html", "json", "sarif", "text"])
-def test_a_report_may_lie_beside_them_and_be_written_again(output: str, place: Path) -> None:
-    for _ in range(2):
-        command = ["validate", "pred", "--output", output, "-o", f"pred/report.{output}"]
-        run = invoke(*command)
-        assert run.exit_code in (0, 1), run.output
-        assert (place / "pred" / f"report.{output}").stat().st_size

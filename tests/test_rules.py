@@ -45,12 +45,15 @@ ELSEWHERE = {
     "VID": "test_video.py",
     "QAI107": "test_items.py",
     "QAI129": "test_items.py",
-    "QAI2": "test_ruenvaqa.py",
+    "QAI2": "cases/commands/ruenvaqa-files/expected.txt",
     "QAI3": "test_item_audio.py",
-    "PRD11": "test_ruenvaqa.py",
+    "PRD11": "cases/commands/ruenvaqa-files/expected.txt",
+    "PRD121": "test_ruenvaqa.py",
+    "PRD12": "cases/commands/submissions-to-mera/expected.txt",
+    "PRD132": "cases/commands/submissions-to-mera/expected.txt",
+    "PRD13": "cases/commands/answers-in-letters/expected.txt",
+    "PRD2": "cases/commands/predictions-against-questions/expected.txt",
 }
-ELSEWHERE |= dict.fromkeys(("PRD124", "PRD131", "PRD132", "PRD2"), "test_predictions.py")
-ELSEWHERE |= dict.fromkeys(("PRD12", "PRD13"), "test_ruenvaqa.py")
 
 
 def test_records_repeat_the_first_line_of_the_page() -> None:

@@ -1,4 +1,4 @@
-"""Which layout the two sides of a score are read as, and what a score says about its rows."""
+"""What a score of labels says about its rows, its classes and its sides."""
 
 from __future__ import annotations
 
@@ -6,93 +6,16 @@ import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
 from commands import invoke, laid, noticed, rows_of
 
 import seldio
-from seldio.errors import UnknownFormat, UsageError
-from seldio.reports.tables import ScoreReport
+from seldio.errors import UsageError
 from seldio.schema.events import ClipFile, Origin, with_origin
 from seldio.schema.frames import event_table
-from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.scores.seld.scoring import SeldAccumulator
-
-STARSS22 = "".join(f"{frame},1,0,0,0\n" for frame in range(25))
-STARSS23 = "".join(f"{frame},1,0,0,0,100\n" for frame in range(25))
-#: What a system writes about STARSS: four columns, and directions that happen to lie on a grid of 10 degrees.
-FOUR = "".join(f"{frame},1,0,0\n" for frame in range(25))
-GRID = "".join(f"{frame},{frame % 11},{frame % 36 * 10 - 180},{-10 * (frame % 3)}\n" for frame in range(100))
-GRID_LABELS = "".join(f"{frame},{frame % 11},0,{frame % 36 * 10 - 180},{-10 * (frame % 3)}\n" for frame in range(100))
-AXES = "".join(f"{frame},1,0,1,0,0\n" for frame in range(25))
-STEREO = "frame,class,source,azimuth,distance,onscreen\n"
-
-
-def scored(
-    folder: Path, prediction: str, reference: str, profile: str | None = None, force: bool = False
-) -> ScoreReport:
-    options = SeldOptions(profile, "micro", force=force)
-    laid(folder, {"pred/a.csv": prediction, "ref/a.csv": reference})
-    return score_labels(folder / "pred", folder / "ref", options)
-
-
-@pytest.mark.parametrize(
-    ("prediction", "reference", "profile", "read", "instead"),
-    [
-        (FOUR, STARSS22, None, "dcase2023-submission", "dcase2019-output"),
-        (FOUR, STARSS23, "dcase2024-angles", "dcase2023-submission", "dcase2019-output"),
-        (GRID, GRID_LABELS, "dcase2023", "dcase2023-submission", "dcase2019-output"),
-        (AXES, STARSS23, None, "dcase2020-output", "starss23"),
-    ],
-)
-def test_predictions_are_outputs_of_the_year_of_the_labels(
-    tmp_path: Path, prediction: str, reference: str, profile: str | None, read: str, instead: str
-) -> None:
-    report = scored(tmp_path, prediction, reference, profile)
-    assert report.overall["F"] == pytest.approx(1)
-    found = noticed(report).get("format-chosen")
-    assert found.text.startswith(f"the prediction is read as {read}; the content also fits ")
-    assert instead in found.text
-    assert "use --format " in found.text
-    if prediction is FOUR and profile is None:
-        misread = noticed(report)["misread"]
-        assert (misread.grave, "four-column rows" in misread.text, "F 0" in misread.text) == (True, True, True)
-    same = score_labels(tmp_path / "pred", tmp_path / "ref", SeldOptions(profile, "micro"), format=read)
-    assert same.overall == report.overall
-    assert noticed(same).get("format-chosen") is None
-
-
-def test_the_reference_is_labels(tmp_path: Path) -> None:
-    reference = "".join(f"{frame},1,0,0,0,0\n" for frame in range(25))
-    report = scored(tmp_path, "".join(f"{f},1,0,1.0,0.0,0.0,0.5\n" for f in range(25)), reference)
-    found = noticed(report).get("format-chosen")
-    assert found.text.startswith("the reference is read as starss23; the content also fits")
-    assert "use --reference-format " in found.text
-    with pytest.raises(UnknownFormat, match="reference_format=NAME reads the file as one of them"):
-        scored(tmp_path, FOUR, "1,2\n" * 9)
-
-
-@pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025"])
-def test_an_empty_prediction_is_not_misread(tmp_path: Path, profile: str) -> None:
-    report = scored(tmp_path, "", STEREO + "1,0,0,5,100,1\n5,0,0,5,100,1\n", profile)
-    assert noticed(report).get("misread") is None
-    assert report.overall["F"] == 0
-    full = scored(tmp_path, STARSS23, STARSS23, "dcase2023")
-    assert noticed(full).get("misread") is not None
-
-
-def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
-    reference = STEREO + "".join(f"{frame},0,0,60,100,1\n" for frame in range(9))
-    behind = STEREO + "".join(f"{frame},0,0,{120 if frame < 4 else 60},100,1\n" for frame in range(9))
-    report = scored(tmp_path, behind, reference, force=True)  # stereo has no azimuth of 120
-    assert report.overall["AngE"] == pytest.approx(0)  # 120 is 60 in front
-    assert noticed(report)["folded"].text.startswith("4 predicted rows with an azimuth beyond ±90°")
-    above = "".join(f"{frame},0,0,60,{30 * (frame % 2)},100\n" for frame in range(9))
-    unused = noticed(scored(tmp_path, above, reference))["elevation-unused"].text
-    assert unused == "4 predicted rows with an elevation, which dcase2025 ignores"
-    assert {"folded", "elevation-unused"}.isdisjoint(noticed(scored(tmp_path, reference, reference)))
 
 
 def test_accumulators_have_the_names_of_torchmetrics() -> None:
@@ -155,57 +78,6 @@ def outputs(folder: Path, metres: bool = False, **clips: list[Label]) -> Path:
             found.append(f"{frame},{class_id},0,{x},{y},0.0,{distance / 100 if metres else 0}\n")
         texts[f"{clip}.csv"] = "".join(found)
     return laid(folder, texts)
-
-
-LONG = range(1, 100)
-ONE, TWO = label(LONG, 0, 30), label(LONG, 0, 30) + label(LONG, 1, 90)
-TWICE = ONE + label([7, 8], 0, 30) + label([9], 0, 30, source=1)
-AT = label(LONG, 0, 30) + label(range(50, 52), 1, 90, distance=0)
-OFF = label(LONG, 0, 30) + label(range(50, 52), 1, 90, distance=100)
-MISSED = ("unmatched-classes", "absent-classes", "present-classes")
-#: Labels and output of a clip, options, a notice with its words, and whether it is grave; without words it is not there.
-SAID: tuple[tuple[list[Label], list[Label], dict[str, Any], str, tuple[str, ...], bool], ...] = (
-    (label(range(1, 97), 0, 30), label(range(400), 0, 30), {}, "last-frame",
-     ("300 of 400 predicted rows (75%) not scored", "padding of an output that was not cut at the end of the recording"),
-     True),
-    (label(range(1, 97), 0, 30), label(range(102), 0, 30), {}, "last-frame", ("not scored",), False),
-    (TWO, label(LONG, 0, 40), {}, "unmatched-classes",
-     ('no prediction of "Male speech, man speaking" is matched: LE 180 counts for it',
-      "(LE 166.9°, 10.0° over the classes with a match)"), True),
-    (TWO, label(LONG, 0, 40), {"profile": "dcase2024"}, "unmatched-classes", ("errors are means over the other classes",),
-     False),
-    *((TWO, label(LONG, 0, 40), {"average": "micro"}, name, (), False) for name in MISSED),
-    (AT, OFF, {"profile": "dcase2024"}, "zero-distance", ("2 reference rows with a distance of 0", "RDE and SELD"), True),
-    (TWICE, ONE, {}, "duplicate-rows", ("2 reference rows like", "each counts as a source of its own"), False),
-    (ONE, ONE + label([7], 0, 30), {}, "duplicate-rows", ("1 predicted row like",), False),
-    (ONE, ONE, {}, "distance-unused", ("--profile dcase2024",), True),
-    (ONE, ONE, {"profile": "dcase2023"}, "distance-unused", ("--profile dcase2024",), False),
-    (ONE, ONE, {"profile": "dcase2024"}, "distance-unused", (), False),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("case", SAID, ids=[f"{row[3]}-{number}" for number, row in enumerate(SAID)])
-def test_what_a_score_says_of_itself(tmp_path: Path, case: Any) -> None:
-    truth, given, options, name, words, grave = case
-    done = seldio.score(outputs(tmp_path / "out", True, a=given), labels(tmp_path / "ref", a=truth), **options)
-    notice = noticed(done).get(name)
-    if notice is None or not words:
-        assert notice is None
-        assert not words
-        return
-    assert notice.grave == grave
-    for each in words:
-        assert each in notice.text
-
-
-def test_vectors_without_a_direction(tmp_path: Path) -> None:
-    rows = "".join(f"{frame},0,0,{x}.0,0.0,0.0,0\n" for frame, x in ((3, 0), (4, 0), (5, 1)))
-    truth = labels(tmp_path / "ref", a=label(range(1, 21), 0, 30))
-    notice = noticed(seldio.score(laid(tmp_path / "out", {"a.csv": rows}), truth, format="dcase2023-output"))[
-        "zero-vector"
-    ]
-    assert notice.grave
-    assert "2 predicted rows with the vector (0, 0, 0)" in notice.text
 
 
 def test_jackknives_of_the_programs(tmp_path: Path) -> None:

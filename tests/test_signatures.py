@@ -44,6 +44,9 @@ def test_the_same_rows_have_the_same_signature_in_any_form(tmp_path: Path) -> No
     assert signed(SAID[1:], ASKED, allow_missing=True).split("|")[-1] != empty.split("|")[-1]
     assert seldio.verify(one, tmp_path / "own.json", ASKED[::-1], fields="id=n,prediction=text") == []
     assert str(Signature.parsed(one)) == one
+    own = [{"n": row["id"], **QUESTION} for row in ASKED]
+    keys = {"reference_fields": "id=n,question=question,options=options,answer=answer"}
+    assert seldio.verify(signed(SAID, own, **keys), SAID, own, **keys) == []
 
 
 def test_what_differs_is_said() -> None:
