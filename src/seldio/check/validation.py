@@ -180,7 +180,8 @@ def _package(source: Source, clips: Reference | None) -> tuple[Package | None, l
 
     package = Package(Collection(source.path, source.kind, source.entries, [], clips))
     numbers = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
-    by_number = grouped(source, lambda entry: numbers.get(entry.name, -1))
+    unnumbered = None if source.single else -1  # a meta file alone has no rows
+    by_number = grouped(source, lambda entry: numbers.get(entry.name, unnumbered))
     return package, [source.restricted(entries) for entries in by_number.values()]
 
 
