@@ -109,20 +109,6 @@ def scored(predictions: Path, questions: Path, profile: str) -> dict[str, Any]:
     return dict(zip((column.title for column in table.columns), table.rows[0], strict=True))
 
 
-def test_items_take_what_is_not_clear_and_say_so(tmp_path: Path) -> None:
-    """A letter of two equal options stays, so that the way back is clear; an answer that fits nothing is told of."""
-    given = [item("C", options=["dog", "cat", "dog"]), item("B", id="2"), item("horse", id="3")]
-    path = written(formats.get("inspect", ItemFormat), tmp_path, *given)
-    seldio.convert(path, tmp_path / "x.jsonl", "items", allow_loss="all")
-    own = formats.get("items", ItemFormat)
-    assert answers(own, tmp_path / "x.jsonl") == ["C", "cat", "horse"]
-    found = {(each.code, each.line) for each in validate(tmp_path / "x.jsonl").findings}
-    assert {("QAI121", 1), ("QAI102", 3)} <= found
-    (tmp_path / "y.jsonl").write_bytes(own.write(given[:2]))
-    seldio.convert(tmp_path / "y.jsonl", tmp_path / "z.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
-    assert answers(formats.get("ruenvaqa", ItemFormat), tmp_path / "z.json") == ["B"]
-
-
 @pytest.mark.parametrize("format", [*TEXTS, *LETTERS], ids=lambda format: format.name)
 def test_an_answer_in_the_other_form_is_an_error_and_its_repair_writes_nothing_else(
     format: ItemFormat, tmp_path: Path
@@ -141,26 +127,6 @@ def test_an_answer_in_the_other_form_is_an_error_and_its_repair_writes_nothing_e
         seldio.validate(path, format=format.name, unsafe_fixes=True)
     assert path.read_bytes() == format.write(right)
     assert not FORMS & codes(path)
-
-
-def test_what_may_mean_two_options_stays(tmp_path: Path) -> None:
-    inspect = formats.get("inspect", ItemFormat)
-    path = written(inspect, tmp_path, item("dog", options=["dog", "dog", "cow"]), item("cow", id="2"))
-    report = seldio.validate(path, format="inspect", unsafe_fixes=True)
-    assert ["dog", "C"] == answers(inspect, path)
-    [left] = [finding for finding in report.findings if finding.code in FORMS]
-    assert (False, "write A or B: ") == (left.fixable, (left.hint or "")[:14])
-
-
-def test_a_file_with_a_record_that_cannot_be_read_stays(tmp_path: Path) -> None:
-    mmar = formats.get("mmar", ItemFormat)
-    path = written(mmar, tmp_path, item("B"))
-    path.write_bytes(
-        path.read_bytes() + b'{"id": "7", "audio_path": "b.wav", "question": 7, "choices": [], "answer": ""}\n'
-    )
-    before = path.read_bytes()
-    seldio.validate(path, format="mmar", unsafe_fixes=True)
-    assert path.read_bytes() == before
 
 
 NUMERALS = st.sampled_from(["3", "-3", "0", "007", "3.0", "1e5", "NaN", "true", "null", "1,000", "٣", " 3"])
@@ -186,9 +152,3 @@ def test_a_numeral_as_text_stays_text(format: ItemFormat, data: st.DataObject) -
     assert kept == {field: getattr(row, field) for field in kept}
     assert [(row.id, getattr(row, "answer", None))] == [("3", given.answer)]
     assert (row.extra or {}).get("note") == (given.extra or {}).get("note")
-
-
-def test_what_is_to_be_written_for_a_cyrillic_letter_has_the_form(tmp_path: Path) -> None:
-    for name, hint in (("mmau", 'write "cat"'), ("ruenvaqa", "write B")):
-        path = written(formats.get(name, ItemFormat), tmp_path, item("В"))
-        assert hint in [finding.hint for finding in validate(path).findings if finding.code == "QAI104"]

@@ -21,7 +21,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import REAL, event_tables, text_file
 
-import seldio
 from seldio.conversion.labels import convert_source
 from seldio.conversion.losses import Converted, accepted, carry_out, checked_fields
 from seldio.conversion.outputs import clip_tables
@@ -239,41 +238,7 @@ def test_unknown_distances_go_where_they_have_a_mark() -> None:
     assert b",-1\r\n" in written(without.table, source)["mix001.csv"]
 
 
-ROWS = b"1,2,0,-180,-5,181\n2,2,1,180,-5,64\n3,12,0,45,10,301\n"
-
-
-@pytest.fixture
-def labels(tmp_path: Path) -> Path:
-    """A folder of labels: two splits, a silent clip, CR LF, a missing final newline, and a readme."""
-    files = {
-        "dev-train-sony/fold3_room21_mix001.csv": ROWS,
-        "dev-train-sony/fold3_room21_mix002.csv": b"",
-        "dev-test-tau/fold4_room2_mix001.csv": ROWS.replace(b"\n", b"\r\n"),
-        "dev-test-tau/fold4_room2_mix002.csv": ROWS[:-1],
-        "README.md": b"labels",
-    }
-    return laid(tmp_path / "metadata_dev", files)
-
-
-def test_a_folder_becomes_a_folder(labels: Path, tmp_path: Path) -> None:
-    result = convert_source(labels, tmp_path / "out", "dcase2023-submission", allow_loss=["source", "distance"])
-    files = contents(tmp_path / "out")
-    assert set(files) == {name for name in contents(labels) if name.endswith(".csv")}
-    assert files["dev-train-sony/fold3_room21_mix001.csv"] == b"1,2,-180,-5\n2,2,180,-5\n3,12,45,10\n"
-    assert files["dev-test-tau/fold4_room2_mix001.csv"] == files["dev-test-tau/fold4_room2_mix002.csv"]
-    assert (result.formats, result.files, result.clips, result.rows) == (("starss23",), 4, 4, (9, 9))
-    assert result.losses == {"source": "the numbers 0 to 1", "distance": "values from 0.64 to 3.01 m"}
-    assert result.notes == ("1 other file skipped",)
-    assert [finding.code for finding in result.findings] == ["SYN105"]
-    for _ in range(2):  # the second time, the first output lies among the labels
-        again = convert_source(labels, labels / "out", "starss22", allow_loss=["distance"])
-        assert (again.files, (labels / "out/out").exists()) == (4, False)
-
-
 def test_two_files_never_become_one(tmp_path: Path) -> None:
-    laid(tmp_path, dict.fromkeys(("mix001_std.json", "mix001_inference.json"), b'{"annotations": []}'))
-    with pytest.raises(UsageError, match=r"mix001_inference\.json and .*mix001_std\.json both belong to clip mix001"):
-        convert_source(tmp_path, tmp_path / "out", "starss23")
     files = tuple(ClipFile(clip, "x/mix.csv") for clip in ("mix001", "mix002"))
     with (tmp_path / "t.parquet").open("wb") as stream:
         write_parquet(with_origin(starss(), Origin("starss23", "starss", files)), stream)
@@ -292,33 +257,6 @@ def test_names_never_lead_out_of_the_folder(name: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidData, match=r"SAF101 the file name .* points outside the folder"):
         convert_source(tmp_path / "t.parquet", tmp_path / "out", "starss23")
     assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
-
-
-def recordings_and_synthetic(folder: Path) -> Path:
-    files = {
-        "dev-train-sony/fold3_room21_mix001.csv": b"0,1,0,45,8,150\n3,2,0,-10,0,224\n",
-        "dev-train-synth/fold1_room1_mix001.csv": b"7,2,0,107,-20,2.676\n8,2,0,107,-20,2.5\n",
-        "dev-train-synth/fold1_room1_mix002.csv": b"22,11,0,36,-11,2.5\n",
-    }
-    return laid(folder / "metadata_dev", files).parent
-
-
-def test_clips_in_two_places_outputs_and_several_class_lists_are_not_mixed(tmp_path: Path) -> None:
-    root = recordings_and_synthetic(tmp_path / "set")
-    seldio.convert(root / "metadata_dev/dev-train-sony", root / "labels.parquet", "parquet")
-    with pytest.raises(UsageError, match="labels of fold3_room21_mix001 appear twice"):
-        seldio.read(root)
-    (root / "labels.parquet").unlink()
-    head = b"sound_event_recording,start_time,end_time,ele,azi,dist\n"
-    (root / "tau.csv").write_bytes(head + b"speech,0.1,0.5,10,20,1\nkeyboard,0.2,0.5,10,20,1\n")
-    with pytest.raises(UsageError, match=r"several class lists .*starss23.*dcase2019.*starss, tau-sse-2019.*a folder"):
-        seldio.read(root)
-    (root / "tau.csv").write_bytes(b"0,1,0,0.5,0.5,0.1,1.5\n1,1,0,0.5,0.4,0.1,1.25\n")
-    with pytest.raises(UsageError, match=r"labels and outputs do not fit in one table \(.*, dcase2024-output\)"):
-        seldio.read(root)
-    result = seldio.convert(root, tmp_path / "out", "dcase2024-submission", allow_loss="all")
-    assert set(result.formats) == {"starss23", "spatialscaper", "dcase2024-output"}
-    assert (tmp_path / "out/tau.csv").read_bytes().startswith(b"0,1,45,8,150\n")
 
 
 def test_files_without_rows(tmp_path: Path) -> None:

@@ -8,11 +8,9 @@ from typing import Any
 from unittest import mock
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seldio import geometry
 from seldio.findings import Finding
 from seldio.formats import LabelReading, TextFile, dcase_json, get, stem_of
 from seldio.schema.events import COLUMNS, ClipFile, origin_of
@@ -125,56 +123,6 @@ def test_a_table_without_energy_maps_comes_back(rows: list[dict[str, Any]]) -> N
     assert all(finding.code == "SYN215" for finding in findings)  # unknown sources and distances are left out
     assert again.table.select(table.column_names).equals(table)
     assert all(len(row) == 1 and row[0][0][2] == 1.0 for row in again.table["segmentation"].to_pylist())
-
-
-def test_a_table_without_sources_gets_instance_0() -> None:
-    table = pa.table({"frame": [1], "class_id": [2], "azimuth": [90.0], "elevation": [0.0], "distance": [1.81]})
-    (annotation,) = json.loads(FORMAT.write(table, ClipFile("a", "a.json")))["annotations"]
-    assert list(annotation) == ["metadata_frame_index", "instance_id", "category_id", "distance", "segmentation"]
-    assert annotation["instance_id"] == 0
-    assert annotation["distance"] == 181.0  # exactly, though 1.81 * 100 is 181.00000000000003
-    x, y = geometry.to_pixels(90.0, 0.0, *geometry.MAP)
-    assert annotation["segmentation"] == [[[float(x), float(y), 1.0]]]
-
-
-WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
-    "no frame": ({"metadata_frame_index": ...}, "3:5: SYN211 metadata_frame_index is missing", None),  # type: ignore[dict-item]
-    "source true": ({"instance_id": True}, "5:22: SYN212 instance_id is true, but must be a whole number", "true"),
-    "huge class": ({"category_id": 2**40}, "6:22: SYN212 category_id is 1099511627776, but must be a whole number of at most 32 bits", "1099511627776"),
-    "score null": ({"score": None}, "7:16: SYN212 score is null, but must be a number", "null"),
-    "distance list": ({"distance": []}, "8:19: SYN212 distance is an empty array, but must be a number", "[]"),
-    "segmentation null": ({"segmentation": None}, "9:23: SYN212 malformed segmentation: null instead of an array", "null"),
-    "a point too high": ({"segmentation": [[1]]}, "11:11: SYN212 malformed segmentation: 1 instead of a point", "1"),
-    "numbers for polygons": ({"segmentation": [1]}, "10:9: SYN212 malformed segmentation: 1 instead of an array of points", "1"),
-    "pairs": ({"segmentation": [[[1, 2]]]}, "11:11: SYN212 malformed segmentation: a point of 2 numbers, not x, y and energy", None),  # type: ignore[dict-item]
-    "true in a point": ({"segmentation": [[[1, 2, True]]]}, "14:13: SYN212 malformed segmentation: true instead of a coordinate", "true"),
-    "huge pixel": ({"segmentation": [[[2**60, 2, 3]]]}, "12:13: SYN212 malformed segmentation: 1152921504606846976 instead of a coordinate", None),  # type: ignore[dict-item]
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("change", "expected", "value"), WRONG.values(), ids=WRONG)
-def test_wrong_values(change: dict[str, Any], expected: str, value: str | None) -> None:
-    wrong = {key: value for key, value in (DETECTION | change).items() if value is not ...}
-    reading, findings = read(document(wrong, DETECTION))
-    assert [str(finding) for finding in findings] == [f"sub/mix001_inference.json:{expected}"]
-    assert value is None or findings[0].value == value
-    assert reading.table["frame"].to_pylist() == [7]  # the sound one is read all the same
-    place = reading.parts[0].place(0, "azimuth")
-    assert reading.parts[0].place(0, "segmentation").line == place.line > (findings[0].line or 0)
-    assert reading.parts[0].place(0, "distance").value == "231.5"
-
-
-@pytest.mark.parametrize(("key", "field"), [("instance_id", "source"), ("distance", "distance")])
-def test_keys_that_scorers_do_without_are_one_warning(key: str, field: str) -> None:
-    short = {name: value for name, value in DETECTION.items() if name != key}
-    data = document(DETECTION, short, short)
-    reading, findings = read(data)
-    assert [str(finding) for finding in findings] == [
-        f"sub/mix001_inference.json:19:5: SYN215 {key} is missing in 2 annotations"
-    ]
-    assert findings[0].severity == "warning"
-    assert reading.table[field].null_count == 2
-    assert written(reading) == data
 
 
 @given(st.data())

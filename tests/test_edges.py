@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
-from commands import invoke, laid
+from commands import contents, invoke, laid
 from layouts import wav
 
 import seldio
@@ -145,7 +145,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", sorted(CASES), ids=lambda case: case.name)
 def test_what_people_met(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For each command there are its exit code and a pattern of its output, a line each."""
+    """For each command there are its exit code and a pattern of its output, a line each; what is written is in made/."""
     shutil.copytree(case, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     commands, expected = ((case / name).read_text().splitlines() for name in ("cmd.txt", "expected.txt"))
@@ -153,6 +153,8 @@ def test_what_people_met(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         done = invoke(*shlex.split(command)[1:])
         assert done.exit_code == int(code), done.output
         assert re.search(pattern, done.output, re.MULTILINE), done.output
+    made = contents(case / "made")
+    assert {name: (tmp_path / name).read_bytes() for name in made} == made
 
 
 LABELS = "10,1,1,-50,30,181\n11,1,1,-50,30,181\n"

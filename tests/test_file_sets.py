@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -74,14 +73,6 @@ def test_a_file_that_is_there_is_shown_with_the_name_that_is_expected(fault: str
     assert hint in [one.hint for one in seldio.validate(given, reference=labels, format="starss23")]
 
 
-def test_folders_of_several_systems_are_one_finding(labels: Path) -> None:
-    for system in ("one", "two"):
-        shutil.copytree(labels, labels.parent / "out" / system)
-    text = f"16 files in 2 folders with the same names: one/{CLIPS[0]} for {CLIPS[0]}"
-    found = seldio.validate(labels.parent / "out", reference=labels, format="starss23", ignore="SUB116")
-    assert [(f.code, f.message) for f in found if f.code in (*SETS, "SUB107")] == [("SUB107", text)]
-
-
 @pytest.mark.parametrize("name", ["mix{:03}.csv", "fold4_room5_mix{:03}.csv", "take{}.csv"])
 def test_proper_names_are_not_those_of_another_clip(name: str, labels: Path) -> None:
     """Of the evaluation set, of another room, and of one's own."""
@@ -112,15 +103,6 @@ def test_outputs_padded_by_as_many_frames_are_no_other_grid(frames: int, tmp_pat
     found = seldio.validate(tmp_path, reference=Reference("x", lengths), format="starss23").by_rule()
     assert "SUB104" in found
     assert not {"LAB307", "SUB119"} & set(found)
-
-
-def test_clips_that_one_side_lacks_are_counted_once(labels: Path) -> None:
-    part = renamed(labels, lambda stem: f"{stem}.csv")
-    for clip in CLIPS[:5]:
-        (part / f"{clip}.csv").unlink()
-    text = f"{CLIPS[0]}, {CLIPS[1]}, {CLIPS[2]} and 2 more"
-    assert messages(part, labels) == [("SUB101", f"no result file for 5 of 8 clips: {text}")]
-    assert messages(labels, part) == [("SUB102", f"5 of 8 files are not of a clip of {part}: {text}")]
 
 
 def outputs(folder: Path, counts: list[int], length: int = 400) -> Path:
@@ -165,27 +147,3 @@ def test_empty_files_that_a_system_may_well_have_are_none(
 ) -> None:
     labels = outputs(tmp_path / "labels", [400 if count else labelled for count in counts], length)
     assert not emptied(outputs(tmp_path / "out", counts, length), labels)
-
-
-def test_files_that_are_there_and_not_read_are_not_called_missing(labels: Path) -> None:
-    strange = re.sub(r"(\d+)(,.*)\n", r"\1\2,5.5,\1,7\n", rows(0, 300))
-    laid(labels.parent / "strange", {f"{clip}.csv": strange for clip in CLIPS})
-    assert set(seldio.validate(labels.parent / "strange", reference=labels).by_rule()) == {"SYN901"}
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "code"),
-    [
-        ("{}.txt", None, "LAY119"),
-        ("{}.csv", b"0,1,0,\x00", "SYN104"),
-        ("{}.csv", b'{"a": 1}', "SYN901"),
-        ("{} (1).csv", None, "SUB110"),
-        ("fold4_rom23_mix002.csv", None, "SUB110"),
-    ],
-)
-def test_one_fault_of_a_file_is_one_finding(name: str, data: bytes | None, code: str, labels: Path) -> None:
-    given = renamed(labels, lambda stem: (name if stem == CLIPS[1] else "{}.csv").format(stem))
-    if data is not None:
-        (given / name.format(CLIPS[1])).write_bytes(data)
-    found = seldio.validate(given, reference=labels, format=None if data else "starss23")
-    assert [finding.code for finding in found if finding.severity == "error"] == [code]

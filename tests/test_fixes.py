@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from commands import contents, invoke, laid
+from commands import contents, invoke
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -106,43 +106,6 @@ def assert_untouched(code: str, before: list[bytes], after: list[bytes], marked:
         if code in ("SYN122", "SYN123", "SYN132", "SYN137", "SYN131", "LAB103"):
             pairs = zip(before, after, strict=True)
             assert {number for number, (old, new) in enumerate(pairs, 1) if old != new} <= marked
-
-
-#: LabelFormat, whether guesses are allowed, the file before and after.
-REPAIRS = {
-    "header, blank lines, line ends": ("starss22", False, BOM + b"frame,class,source,azimuth,elevation\r\n\r\n2,1,0,-50,30\r\n1, 1,+0,-50.0,30", b"1, 1,0,-50.0,30\n2,1,0,-50,30"),
-    "semicolons and decimal commas": ("dcase2020-submission", False, b"0;1;-1;-50,5;30\n1,1,-1,-49.5,30\n", b"0,1,-1,-50.5,30\n1,1,-1,-49.5,30\n"),
-    "quotes and white space": ("starss22", False, b'"7","1",0,-50,30 \n8\t,1,0,-49,30\n', b"7,1,0,-50,30\n8,1,0,-49,30\n"),
-    "a header that is missing": ("dcase2025", False, b"0,1,0,-50,120,1", b"frame,class,source,azimuth,distance,onscreen\n0,1,0,-50,120,1"),
-    "the format's own line ends": ("so-dataset", False, b"0,18,1,-103.490,-15.780,-1\n\r\n1,18,1,-103.490,-15.780,-1\r\n", b"0,18,1,-103.490,-15.780,-1\r\n1,18,1,-103.490,-15.780,-1\r\n"),
-    "a torn row, kept": ("starss22", False, b"0,1,0,-50,+30\n1,1,0", b"0,1,0,-50,30\n1,1,0"),
-    "what np.savetxt writes": ("starss22", False, b"1.000000000000000000e+00 2.000000000000000000e+00 0.000000000000000000e+00 -1.800000000000000000e+02 -5.000000000000000000e+00\n", b"1,2,0,-180,-5\n"),
-    "a comment that contradicts the columns": ("starss22", True, b"# frame,class,source,elevation,azimuth\n1,2,0,-180,-5\n", b"# frame,class,source,elevation,azimuth\n1,2,0,-180,-5\n"),
-    "a header that contradicts the columns": ("starss22", True, *[b"frame,class,azimuth,elevation,source\n0,1,0,-50,30\n"] * 2),
-    "rows of many clips": ("dcase2023-submission", True, *[b"".join(b"10,%d,-50,30\n11,%d,-50,30\n" % (n, n) for n in range(5))] * 2),
-    "wrap, and round nothing": ("starss22", True, b"0,1,0,189.6,30\n1,1,0,-180.7,30\n2,1,0,0,30\n", b"0,1,0,-170.4,30\n1,1,0,179.3,30\n2,1,0,0,30\n"),
-    "fold, as stereo is": ("dcase2025", True, b"frame,class,source,azimuth,distance,onscreen\n0,1,0,95,120,1\n1,1,0,-100,120,0\n", b"frame,class,source,azimuth,distance,onscreen\n0,1,0,85,120,1\n1,1,0,-80,120,0\n"),
-    "metres with decimals": ("starss23", True, b"".join(b"%d,1,0,-50,30,1.%d\n" % (n, n) for n in range(10)), b"".join(b"%d,1,0,-50,30,%d\n" % (n, 100 + 10 * n) for n in range(10))),
-    "rows that can be read stay readable": ("seld-studio", False, *[b'frame\tclass\tx\ty\tz\n1\tdog\t0,0\t-1,0\t0,0\n2,dog,"1,0","0,0","0,0"\n'] * 2),
-    "unreadable rows keep all in place": ("starss22", True, b"5,1,0,-50,30\nx,1,0,-50,30\n1,1,0,+186,30\n", b"5,1,0,-50,30\nx,1,0,-50,30\n1,1,0,-174,30\n"),
-    "whole frames are sorted": ("starss22", False, b"5,1,0,-50,30\n5,2,0,-50,30\n1,3,0,-50,30\n1,0,0,-50,30\n", b"1,3,0,-50,30\n1,0,0,-50,30\n5,1,0,-50,30\n5,2,0,-50,30\n"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", REPAIRS)
-def test_repairs(what: str, tmp_path: Path) -> None:
-    format, unsafe, before, after = REPAIRS[what]
-    path = tmp_path / "mix001.csv"
-    path.write_bytes(before)
-    mend(path, format, unsafe)
-    assert path.read_bytes() == after
-
-
-def test_what_is_not_text_is_left_alone(tmp_path: Path) -> None:
-    files = {"mix001.csv": b"0,1,0,-50,+30\n", "mix002.csv": b"\xe9,1\n", "mix003.csv": b"0,1\n\0\0"}
-    mend(laid(tmp_path, files), "starss22", unsafe=True)
-    left = files | {"mix001.csv": b"0,1,0,-50,30\n"}
-    assert contents(tmp_path) == left
 
 
 def run(*arguments: str, data: bytes | None = None) -> str:
