@@ -27,7 +27,7 @@ from seldio.media.arrays import CHANNELS, SIDES, Format
 from seldio.media.encoding import render
 from seldio.media.intensity import SoundField, listen
 from seldio.media.recording import Recording
-from seldio.reports.json_report import report_schema
+from seldio.reports.json_report import schema_file
 from seldio.rules.deep import Fit, LabelledClip, timing
 from seldio.rules.deep_causes import judge, rotation
 from seldio.rules.deep_pieces import joined, label_frames, pieces, shift, sound_frames
@@ -524,7 +524,7 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
     assert every.events == one.events + two.events
     assert sum(each.events for each in every.classes) == every.events
     assert json.loads(report.to_json())["listening"][0]["classes"][0]["name"] == "Female speech, woman speaking"
-    jsonschema.validate(json.loads(report.to_json()), report_schema())
+    jsonschema.validate(json.loads(report.to_json()), schema_file())
 
     done = invoke("validate", folder, "--deep", "--select", "AUD3", "--statistics")
     assert done.exit_code == 0

@@ -24,7 +24,7 @@ from seldio.errors import UsageError
 from seldio.findings import JSON_KEYS, Finding, Report, Severity
 from seldio.reports import Options, outputs, render, write
 from seldio.reports.ci import FINGERPRINT, file_uri
-from seldio.reports.json_report import report_schema
+from seldio.reports.json_report import schema_file
 from seldio.rules.deep_pieces import Heard
 from seldio.text import printable
 
@@ -39,25 +39,25 @@ class FakeRule:
     severity: Severity
     summary: str = "What is wrong."
     explanation: str = "## Why\n\nBecause."
-    fix: str = "none"
     url: str | None = None
 
 
 CATALOGUE = {
     rule.code: rule
     for rule in (
-        FakeRule("LAB103", "azimuth-range", Severity.ERROR, fix="safe", url="https://example.org/LAB103"),
-        FakeRule("LAB203", "frames-unsorted", Severity.WARNING, fix="unsafe"),
+        FakeRule("LAB103", "azimuth-range", Severity.ERROR, url="https://example.org/LAB103"),
+        FakeRule("LAB203", "frames-unsorted", Severity.WARNING),
         FakeRule("SUB001", "missing-file", Severity.ERROR),
         FakeRule("QA010", "odd-answer", Severity.INFO, explanation=""),
     )
 }
 AZIMUTH = Finding(
     *("LAB103", Severity.ERROR, "Azimuth 240 is outside -180 to 180.", "sub/mix001.csv", 12, 8, 11, "240"),
-    *("Write -120.", True, "12,3,0,240,-10"),
+    *("Write -120.", True, "12,3,0,240,-10", 1, (), 0, "https://example.org/LAB103", "safe"),
 )
 UNSORTED = Finding(
-    "LAB203", Severity.WARNING, "Frame 11 after 12.", "sub/mix001.csv", 13, 1, 3, "11", None, True, "11,3,0,0,5"
+    *("LAB203", Severity.WARNING, "Frame 11 after 12.", "sub/mix001.csv", 13, 1, 3, "11", None, True, "11,3,0,0,5"),
+    fix="unsafe",
 )
 MISSING = Finding("SUB001", Severity.ERROR, "No file for clip mix002.", "sub.zip!/", hint="Write an empty file.")
 ODD = Finding("QA010", Severity.INFO, "Ответ не из списка.", "тест.json", 4, excerpt='  "ответ": "да"')
@@ -274,7 +274,7 @@ def test_github() -> None:
     )
 
 
-VALIDATOR = jsonschema.Draft202012Validator(report_schema())
+VALIDATOR = jsonschema.Draft202012Validator(schema_file())
 
 
 @given(reports)
@@ -431,7 +431,7 @@ def test_each_finding_has_a_row_or_line_and_csv_has_no_formula(report: Report) -
 def test_csv() -> None:
     several = AZIMUTH.times(4, [12, 13, 14, 20])
     assert show(make(several), "csv").splitlines()[1] == (
-        "LAB103,error,Azimuth 240 is outside -180 to 180.,sub/mix001.csv,12,8,11,240,Write -120.,True,4,12-14 20,0,,none"
+        "LAB103,error,Azimuth 240 is outside -180 to 180.,sub/mix001.csv,12,8,11,240,Write -120.,True,4,12-14 20,0,https://example.org/LAB103,safe"
     )
 
 

@@ -8,11 +8,10 @@ An installed package names each of its formats, rules and commands by an entry p
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -75,12 +74,6 @@ def load(point: EntryPoint, kind: type[_Object]) -> _Object:
 def added(group: str, kind: type[_Object]) -> tuple[_Object, ...]:
     """Return the objects that the entry points of a group name; raises as :func:`load`."""
     return tuple(load(point, kind) for point in entry_points(group))
-
-
-def index(part: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of the ``index.json`` of *part*, such as ``formats``; ``make index`` writes it."""
-    for row in json.loads((_HERE / part / "index.json").read_bytes()):
-        yield tuple(tuple(cell) if isinstance(cell, list) else cell for cell in row)
 
 
 # --- folders of data -------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from seldio.findings import DOCS
 from seldio.formats.json_items import ITEMS, SO_BENCH, JsonItems
 from seldio.formats.mera import RUENVAQA
 from seldio.formats.qa_csv import JASCO
-from seldio.reports.json_report import output_schemas, report_schema
+from seldio.reports.json_report import schema_file
 from seldio.rules.items import HOMOGLYPHS
 from seldio.schema.clips import Clip
 from seldio.schema.dataset_file import DatasetFile
@@ -237,6 +237,6 @@ _MADE: dict[str, Callable[[], dict[str, Any]]] = {
 #: Every schema by name; ``schemas/NAME.schema.json`` holds it, and a test keeps the two in step.
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     **{name: partial(_named, make, name) for name, make in _MADE.items()},
-    "report": report_schema,
-    **{name: partial(_named, schema.copy, name) for name, schema in output_schemas().items()},
+    "report": schema_file,
+    **{name: partial(_named, schema.copy, name) for name, schema in schema_file("outputs").items()},
 }

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from seldio.cli.completion import COMPLETIONS, completing, untitled
+from seldio.cli.completion import COMPLETIONS, completing
 from seldio.cli.guard import guarded
 from seldio.errors import PYTHON_NAMES, ExitCode, UsageError
 from seldio.renamed import RENAMED_OPTIONS, renewed
@@ -143,7 +143,7 @@ def _parameter(
         shared["metavar"] = _VALUES.get(name, value)
         names += [_SHORT[name]] if name in _SHORT else []
         if value.startswith("["):
-            shared["autocompletion"] = completing(lambda: untitled(value[1:-1].split("|")))
+            shared["autocompletion"] = completing(lambda: dict.fromkeys(value[1:-1].split("|"), ""))
     shared["show_default"] = not (default is None or default is False or default in ("", ...) or kind == list[str])
     optional = kind | None if default is None else kind
     return parameter.replace(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+import textwrap
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -48,11 +50,34 @@ def close_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def print_wrapped(text: str, *, fill: bool = False) -> None:
-    """Print lines for people, broken between words where the terminal is narrower; *fill*: paragraphs anew."""
-    from seldio.reports import wrapped
+_INDENTED = re.compile(r" *\S+ {2,}| +")
 
-    typer.echo(wrapped(text, sys.stdout, fill=fill))
+
+def print_wrapped(lines: str, *, fill: bool = False) -> None:
+    """Print lines for people, on a terminal broken between words, below the second column.
+
+    Where *fill* is asked for, lines that follow one another are one paragraph, but for those of an example.
+    """
+    from seldio.reports import LEAST_ROOM, READABLE, screen
+
+    _, width, terminal = screen(sys.stdout)
+    if not terminal and not os.environ.get("COLUMNS", "").isdigit():
+        typer.echo(lines)
+        return
+    width, shown = max(min(width, READABLE), 2 * LEAST_ROOM), []
+    if fill:  # each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are
+        blocks = lines.split("\n\n")
+        lines = "\n\n".join(
+            block if block.startswith("Example:") else re.sub(r"(?<!:)\n *", " ", block) for block in blocks
+        )
+    for line in lines.split("\n"):
+        start = _INDENTED.match(line)
+        indent = start.end() if start is not None and start.end() < width // 2 else 0
+        broken = textwrap.wrap(
+            line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+        )
+        shown += broken if len(line) > width and " " in line[indent:].strip() else [line]
+    typer.echo("\n".join(shown))
 
 
 def see_free(out: str | None, *inputs: object) -> None:

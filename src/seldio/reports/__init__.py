@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
-import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from typing import TextIO
@@ -19,7 +17,7 @@ from seldio.errors import UsageError
 from seldio.findings import Report
 from seldio.reports.tables import Options, Subject
 
-__all__ = ["OUTPUTS", "Options", "Subject", "checked", "outputs", "render", "wrapped", "write"]
+__all__ = ["OUTPUTS", "Options", "Subject", "checked", "outputs", "render", "screen", "write"]
 
 LEAST_ROOM = 20
 DEFAULT_WIDTH = 100
@@ -103,30 +101,3 @@ def screen(stream: TextIO) -> tuple[bool, int, bool]:
             return not (console.no_color or console.is_dumb_terminal), console.width, True
     width = os.environ.get("COLUMNS", "")
     return False, int(width) if width.isdigit() else DEFAULT_WIDTH, False
-
-
-_INDENTED = re.compile(r" *\S+ {2,}| +")
-
-
-def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:
-    """Return *lines* as *stream* shows them: on a terminal long ones are broken between words, below the second column.
-
-    Where *fill* is asked for, lines that follow one another are one paragraph, but for those of an example.
-    """
-    _, width, terminal = screen(stream)
-    if not terminal and not os.environ.get("COLUMNS", "").isdigit():
-        return lines
-    width, shown = max(min(width, READABLE), 2 * LEAST_ROOM), []
-    if fill:  # each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are
-        blocks = lines.split("\n\n")
-        lines = "\n\n".join(
-            block if block.startswith("Example:") else re.sub(r"(?<!:)\n *", " ", block) for block in blocks
-        )
-    for line in lines.split("\n"):
-        start = _INDENTED.match(line)
-        indent = start.end() if start is not None and start.end() < width // 2 else 0
-        broken = textwrap.wrap(
-            line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
-        )
-        shown += broken if len(line) > width and " " in line[indent:].strip() else [line]
-    return "\n".join(shown)

@@ -25,7 +25,7 @@ class Bars:
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._shown = clock, 0
+        self._clock = clock
         columns = (TextColumn("{task.description}"), BarColumn(24), TaskProgressColumn(), TimeRemainingColumn())
         self._progress = Progress(
             *columns, console=Console(file=stream), transient=True, refresh_per_second=4, get_time=clock
@@ -34,21 +34,18 @@ class Bars:
     @contextmanager
     def __call__(self, what: str, total: int | None, size: int | None) -> Iterator[Advance]:
         """Show a task until the block ends; its share is that of its bytes where they are known, else of its parts."""
-        began, shown = self._clock(), False
+        began = self._clock()
         bar = self._progress.add_task(what, total=size or total, visible=False)
 
         def advance(parts: int, parts_size: int) -> None:
-            nonlocal shown
-            if not shown and self._clock() - began >= PATIENCE:
-                shown = True
-                self._shown += 1
+            visible = self._clock() - began >= PATIENCE
+            if visible:
                 self._progress.start()
-            self._progress.update(bar, advance=parts_size if size else parts, visible=shown)
+            self._progress.update(bar, advance=parts_size if size else parts, visible=visible)
 
         try:
             yield advance
         finally:
             self._progress.remove_task(bar)
-            self._shown -= shown
-            if not self._shown:
+            if not self._progress.tasks:
                 self._progress.stop()

@@ -11,16 +11,14 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from urllib.parse import quote_from_bytes
 
 from seldio.findings import Finding, Report, Severity
-from seldio.reports.json_report import dumps
+from seldio.plugins import version
 from seldio.reports.sections import conclusion, fix_mark, message, more, name_of, place
 from seldio.reports.tables import Options
-from seldio.text import printable
+from seldio.text import json_text, printable
 
 
 def concise(report: Report, options: Options) -> Iterator[str]:
@@ -31,7 +29,7 @@ def concise(report: Report, options: Options) -> Iterator[str]:
     if options.statistics:
         for code, count in report.by_rule().items():
             yield f"{count:,}  {printable(code)}  {name_of(code, options.catalogue)}".rstrip() + "\n"
-    yield conclusion(report, options.catalogue) + "\n"
+    yield conclusion(report) + "\n"
 
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -73,10 +71,7 @@ def sarif(report: Report, options: Options) -> Iterator[str]:
     shown, hidden = report.listed()
     notes = [{"level": "warning", "message": {"text": more(code, count)}} for code, count in hidden.items()]
     unlisted = {"toolExecutionNotifications": notes} if notes else {}
-    driver: dict[str, Any] = {"name": "seldio", "informationUri": HOME}
-    with suppress(PackageNotFoundError):  # not installed: run from a source tree
-        driver["version"] = version("seldio")
-    driver["rules"] = []
+    driver: dict[str, Any] = {"name": "seldio", "informationUri": HOME, "version": version(), "rules": []}
     for code in rules:
         described: dict[str, Any] = {"id": code}
         if code in options.catalogue:
@@ -93,10 +88,10 @@ def sarif(report: Report, options: Options) -> Iterator[str]:
         driver["rules"].append(described)
     invocations = [{"executionSuccessful": True} | unlisted]
     run = {"tool": {"driver": driver}, "invocations": invocations, "columnKind": "unicodeCodePoints", "results": []}
-    before, after = dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1).rsplit("[]", 1)
+    before, after = json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1).rsplit("[]", 1)
     yield f"{before}["
     for number, finding in enumerate(shown):
-        yield f"{',' * bool(number)}\n{dumps(_result(finding, rules[finding.code], fingerprints))}"
+        yield f"{',' * bool(number)}\n{json_text(_result(finding, rules[finding.code], fingerprints))}"
     yield f"]{after}\n"
 
 

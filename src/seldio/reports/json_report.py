@@ -29,13 +29,11 @@ from seldio.reports.tables import (
 from seldio.text import clipped, json_text
 
 VERSION = 1
-#: How every report writes JSON.
-dumps = json_text
 
 
 def json(subject: Subject, _options: Options) -> Iterator[str]:
     """Yield ``report.as_dict()`` of findings, the :func:`document` of scores; indented by two."""
-    lines = dumps(subject.as_dict() if isinstance(subject, Report) else document(subject), indent=2)
+    lines = json_text(subject.as_dict() if isinstance(subject, Report) else document(subject), indent=2)
     # each pair of numbers is one line; no text has a line break, which brackets of JSON have
     yield re.sub(r"\[\n\s+(\d+),\n\s+(\d+)\n\s+\]", r"[\1, \2]", lines) + "\n"
 
@@ -43,8 +41,8 @@ def json(subject: Subject, _options: Options) -> Iterator[str]:
 def jsonl(report: Report, _options: Options) -> Iterator[str]:
     """Yield one finding a line; the last line has the version and the summary instead of a finding."""
     for finding in report.listed()[0]:
-        yield dumps(finding.as_dict()) + "\n"
-    yield dumps({"version": VERSION, "seldio": version(), "summary": report.summary()}) + "\n"
+        yield json_text(finding.as_dict()) + "\n"
+    yield json_text({"version": VERSION, "seldio": version(), "summary": report.summary()}) + "\n"
 
 
 # --- scores, and back --------------------------------------------------------------------------------------
@@ -109,7 +107,7 @@ def reports(value: Any, path: str = "<json>") -> tuple[ScoreReport, ...]:
     if version != VERSION:
         raise DataError(f"{path} is a score report of version {version!r}; this seldio reads version {VERSION}")
     written = {"seldio": "", **value} if isinstance(value, dict) else value  # old ones do not say who wrote them
-    error = best_match(Draft202012Validator(output_schemas()["scores"]).iter_errors(written))
+    error = best_match(Draft202012Validator(schema_file("outputs")["scores"]).iter_errors(written))
     if error is not None:
         raise DataError(f"{path} is not a score report: {error.json_path}: {clipped(error.message, 200)}")
     read = []
@@ -147,13 +145,7 @@ def _number(value: Any) -> Any:
     return _SPELT.get(str(value.get("number")), value) if isinstance(value, dict) else value
 
 
-def report_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the json report of findings."""
-    schema: dict[str, Any] = parsed((resources.files(__package__) / "report.schema.json").read_text("utf-8"))
+def schema_file(name: str = "report") -> dict[str, Any]:
+    """Return the JSON Schema of the json report of findings; of ``outputs``, all else that commands print, by name."""
+    schema: dict[str, Any] = parsed((resources.files(__package__) / f"{name}.schema.json").read_text("utf-8"))
     return schema
-
-
-def output_schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON Schemas of what else commands print as JSON, by name."""
-    schemas: dict[str, Any] = parsed((resources.files(__package__) / "outputs.schema.json").read_text("utf-8"))
-    return schemas

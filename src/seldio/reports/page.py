@@ -218,7 +218,7 @@ def _finding(group: Sequence[Finding], report: Report, options: Options) -> str:
     severity, code = finding.severity.value, safe(finding.code)
     described = options.catalogue.get(finding.code)
     name = "" if described is None else f' <span class="hint">{safe(described.name)}</span>'
-    rule = code if described is None or not described.url else f'<a href="{safe(described.url)}">{code}</a>'
+    rule = f'<a href="{safe(finding.url)}">{code}</a>' if finding.url else code
     where = f"{spread(group, report)}, e.g. " if len(group) > 1 else ""
     marked = f"<strong>{rule}{fix_mark(finding.fixable)}</strong> {severity}{name}"
     hint = f'<p class="hint">Hint: {safe(finding.hint)}</p>\n' if finding.hint else ""

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seldio.findings import JSON_KEYS, SINGLY, Finding, Report, Rule, Severity
+from seldio.findings import SINGLY, Finding, Report, Rule, Severity
 from seldio.reports.tables import (
     Column,
     Interval,
     Notice,
     Options,
     Phrase,
+    ScoreReport,
     Subject,
     Table,
     in_order,
@@ -93,10 +94,8 @@ def meanings(subject: Subject, options: Options) -> list[tuple[str, str]]:
     return list(dict.fromkeys((printable(column.title), printable(column.meaning)) for column in columns))
 
 
-def details(subject: Subject) -> str:
+def details(subject: Sequence[ScoreReport]) -> str:
     """Return a sentence on what a report of scores without its details leaves out; empty if that is nothing."""
-    if isinstance(subject, Report):
-        return ""
     tables = [table for report in subject for table in report.tables]
     titles = dict.fromkeys(printable(table.title) for table in tables if table.aside and table.rows)
     beyond = [(table.name, len(table.rows) - table.top) for table in tables if table.top is not None]
@@ -120,22 +119,8 @@ def _settings(settings: Mapping[str, object]) -> str:
 # --- findings ----------------------------------------------------------------------------------------------
 
 
-def findings_table(report: Report) -> Table:
-    """Return the findings that reports for programs list, a row for each, with the keys of the json report."""
-    columns = tuple(Column(name, name.replace("_", " ")) for name in JSON_KEYS)
-    rows = (finding.as_dict() for finding in report.listed()[0])
-    spelt = ({**row, "ranges": " ".join(map(_range, row["ranges"]))} for row in rows)
-    return Table("findings", "findings", columns, tuple(tuple(row[name] for name in JSON_KEYS) for row in spelt))
-
-
-def _range(ends: Sequence[int]) -> str:
-    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]}-{ends[1]}"
-
-
 def _findings(report: Report, options: Options) -> Section:
     """Return the summary, a table by rule, and a table of findings, at most a given number per rule."""
-    if not report.findings:
-        return Section(title=verdict(report), tables=listening(report, options), notices=silence(report))
     shown, hidden = by_cause(report.findings, options.max_per_rule)
     places = []
     for group in shown:
@@ -144,31 +129,40 @@ def _findings(report: Report, options: Options) -> Section:
         mark = (("text", " "), ("code", "[*]")) if finding.fixable else ()
         hint = (("break", " "), ("text", f"Hint: {finding.hint}")) if finding.hint else ()
         text = ("text", message(finding)), *hint
-        places.append((Phrase(where), Phrase((_linked(finding.code, options), *mark)), Phrase(text)))
+        places.append((Phrase(where), Phrase((_linked(finding), *mark)), Phrase(text)))
     columns = tuple(Column(head, head) for head in ("Place", "Rule", "Message"))
-    tables = [rules_table(report, options), Table("findings", "findings", columns, tuple(places))]
+    tables = [rules_table(report, options), Table("findings", "findings", columns, tuple(places))] if places else []
     tables += listening(report, options)
-    notices = [Notice("", more(code, count)) for code, count in hidden.items()] + silence(report)
-    return Section(title=conclusion(report, options.catalogue), tables=tables, notices=notices)
+    notices = [*(more(code, count) for code, count in hidden.items()), *silence(report)]
+    return Section(title=conclusion(report), tables=tables, notices=[Notice("", text) for text in notices])
 
 
 def rules_table(report: Report, options: Options) -> Table:
     """Return how many findings each rule has."""
-    worst: dict[str, Severity] = {}
-    for finding in report.findings:
-        before = worst.get(finding.code, finding.severity)
-        worst[finding.code] = min(before, finding.severity, key=lambda severity: severity.rank)
     rows = tuple(
-        (Phrase((_linked(code, options),)), name_of(code, options.catalogue), worst[code].value, count)
-        for code, count in report.by_rule().items()
+        (Phrase((_linked(same[0]),)), name_of(code, options.catalogue), worst(same).value, len(same))
+        for code, same in by_code(report).items()
     )
     columns = tuple(Column(head, head) for head in ("Rule", "Name", "Severity", "Findings"))
     return Table("rules", "rules", columns, rows)
 
 
-def _linked(code: str, options: Options) -> tuple[str, str]:
-    url = options.catalogue[code].url if code in options.catalogue else None
-    return url or "text", code
+def _linked(finding: Finding) -> tuple[str, str]:
+    return finding.url or "text", finding.code
+
+
+def by_code(report: Report) -> dict[str, list[Finding]]:
+    """Return the findings of each rule, codes sorted."""
+    groups: dict[str, list[Finding]] = {code: [] for code in report.by_rule()}
+    for finding in report.findings:
+        groups[finding.code].append(finding)
+    return groups
+
+
+def worst(findings: Iterable[Finding]) -> Severity:
+    """Return the worst severity of findings; info where there are none."""
+    severities = (finding.severity for finding in findings)
+    return min(severities, key=lambda severity: severity.rank, default=Severity.INFO)
 
 
 #: Outcomes of listening, the worst first.
@@ -218,14 +212,14 @@ def _recording(heard: Heard) -> str:
     return f"{name} ({heard.format.upper()})" if heard.format else name
 
 
-def silence(report: Report) -> list[Notice]:
+def silence(report: Report) -> list[str]:
     """Return why nothing is said of the labels of some recordings, each reason once."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for heard in report.heard:
         if heard.why is not None and heard.outcome != "contradicted":
             reasons.setdefault((heard.outcome, heard.why), []).append(_recording(heard))
     return [
-        Notice("", f"{listed(names) if len(names) <= SINGLY else plural(len(names), 'recording')}: {outcome}, {why}")
+        f"{listed(names) if len(names) <= SINGLY else plural(len(names), 'recording')}: {outcome}, {why}"
         for (outcome, why), names in reasons.items()
     ]
 
@@ -246,11 +240,16 @@ _FILE = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 _RANGES = 3
 
 
+def runs(finding: Finding) -> list[str]:
+    """Return the ranges of lines of a finding, such as ``12`` and ``20-31``."""
+    return [str(first) if first == last else f"{first}-{last}" for first, last in finding.ranges]
+
+
 def message(finding: Finding) -> str:
     """Return the message, with how often and in which lines where a finding stands for several places."""
     if finding.count == 1:
         return finding.message
-    shown = [_range(ends) for ends in finding.ranges[:_RANGES]]
+    shown = runs(finding)[:_RANGES]
     further = ", …" if len(finding.ranges) > _RANGES or finding.unlisted else ""
     noun = "line" if shown == [str(finding.line)] else "lines"
     lines = f", {noun} {', '.join(shown)}{further}" if shown else ""
@@ -345,9 +344,9 @@ def verdict(report: Report) -> str:
     return f"{text}{unheard}."
 
 
-def conclusion(report: Report, catalogue: Mapping[str, Rule]) -> str:
+def conclusion(report: Report) -> str:
     """Return the last line: the verdict, and what can be fixed."""
-    return verdict(report) + (_fixable(report, catalogue) if report.findings else "")
+    return verdict(report) + _fixable(report)
 
 
 def _counts(report: Report) -> list[str]:
@@ -355,10 +354,10 @@ def _counts(report: Report) -> list[str]:
     return [plural(count, noun) for count, noun in counts if count]
 
 
-def _fixable(report: Report, catalogue: Mapping[str, Rule]) -> str:
+def _fixable(report: Report) -> str:
     fixable = [finding for finding in report.findings if finding.fixable]
-    here = [finding.code for finding in fixable if not finding.packed]
-    unsafe = sum(code in catalogue and catalogue[code].fix == "unsafe" for code in here)
+    here = [finding for finding in fixable if not finding.packed]
+    unsafe = sum(finding.fix == "unsafe" for finding in here)
     safe, text = len(here) - unsafe, ""
     if safe and unsafe:
         text = f" {safe:,} fixable with --fix, {unsafe:,} more with --unsafe-fixes."

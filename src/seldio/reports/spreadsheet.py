@@ -7,8 +7,8 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from seldio.findings import Report
-from seldio.reports.sections import findings_table
+from seldio.findings import JSON_KEYS, Report
+from seldio.reports.sections import runs
 from seldio.reports.tables import INTERVAL_PARTS, Cell, Interval, Options, Subject, Table, side_by_side
 from seldio.text import printable
 
@@ -21,7 +21,8 @@ _FORMULA = re.compile(r"[=+\-@'＝＋－＠]")
 def csv_text(subject: Subject, options: Options) -> Iterator[str]:
     """Yield the findings; one table of scores, systems side by side; or all of them, a line for each number."""
     if isinstance(subject, Report):
-        yield write_table(findings_table(subject))
+        rows = (finding.as_dict() | {"ranges": " ".join(runs(finding))} for finding in subject.listed()[0])
+        yield written([JSON_KEYS, *([_text(row[name]) for name in JSON_KEYS] for row in rows)])
     elif options.table is not None:
         yield write_table(side_by_side(subject, options.table))
     else:

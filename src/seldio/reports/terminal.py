@@ -17,9 +17,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from seldio.findings import Finding, Report, Severity
-from seldio.reports import DEFAULT_WIDTH, LEAST_ROOM, READABLE
+from seldio.reports import LEAST_ROOM, READABLE
 from seldio.reports.sections import (
     by_cause,
+    by_code,
     conclusion,
     details,
     fix_mark,
@@ -35,12 +36,14 @@ from seldio.reports.sections import (
     silence,
     spread,
     verdict,
+    worst,
 )
 from seldio.reports.tables import (
     Interval,
     Notice,
     Options,
     Phrase,
+    ScoreReport,
     Subject,
     Table,
     UnreliableInterval,
@@ -54,7 +57,7 @@ _VERDICT = {Severity.ERROR: "bold red", Severity.WARNING: "bold magenta", Severi
 _GUTTER = "bright_blue"
 #: More findings than this are shown below the verdict, and rule by rule if each rule has this number on average.
 _MANY, _REPEATED = 6, 1.5
-#: Lines of scores are broken at the width that is asked for, but for a number that is wider.
+#: Tables have their own width, and findings that of their lines.
 _VAST = 100_000
 #: Cells between columns of scores, and the fewest that names of rows have.
 _GAP, _LEAST_NAME = 2, 8
@@ -70,15 +73,13 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
         force_jupyter=False,
         legacy_windows=False,
         highlight=False,
-        width=DEFAULT_WIDTH if isinstance(subject, Report) else _VAST,
+        width=_VAST,
     )
     of_findings = isinstance(subject, Report)
     for block in _findings(subject, options) if isinstance(subject, Report) else _scores(subject, options):
-        plain, width = of_findings and isinstance(block, Text), _VAST if of_findings else min(options.width, READABLE)
-        if not of_findings and isinstance(block, Grid) and block.columns[0].width is not None:  # a table
-            width = max(options.width, sum((column.width or 0) + _GAP for column in block.columns) - _GAP)
+        plain, table = of_findings and isinstance(block, Text), isinstance(block, Grid) and block.box is not None
         with console.capture() as capture:
-            console.print(block, soft_wrap=plain, width=None if plain else width)
+            console.print(block, soft_wrap=plain, width=_VAST if of_findings or table else min(options.width, READABLE))
         shown = capture.get()
         yield shown if plain or options.color else "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
 
@@ -91,7 +92,7 @@ def _findings(report: Report, options: Options) -> Iterator[RenderableType]:
     shown, hidden = by_cause(report.findings, options.max_per_rule)
     many = len(shown) > _MANY
     if many:
-        yield Text(verdict(report) + "\n", _VERDICT[_worst(report.findings)])
+        yield Text(verdict(report) + "\n", _VERDICT[worst(report.findings)])
     if many and len(shown) >= _REPEATED * len(report.by_rule()):
         yield from _by_rule(shown, hidden, report, options)
     else:
@@ -107,30 +108,21 @@ def _findings(report: Report, options: Options) -> Iterator[RenderableType]:
         yield from _table(table, options.width)
     if notes := silence(report):
         for note in notes:
-            yield _flow(Text(printable(note.text), "dim"), options, 2)
+            yield _flow(Text(printable(note), "dim"), options, 2)
         yield Text()
     if many:
         every = "; --max-per-rule 0 shows every finding" if hidden else ""
         yield Text(f"seldio rule CODE explains a rule{every}.", "dim")
-    style = _VERDICT[_worst(report.findings)] if report.findings else "bold green"
-    yield _flow(Text(conclusion(report, options.catalogue), style), options, 0)
-
-
-def _worst(findings: Iterable[Finding]) -> Severity:
-    return min((finding.severity for finding in findings), key=lambda severity: severity.rank)
+    yield _flow(Text(conclusion(report), _VERDICT[worst(report.findings)]), options, 0)
 
 
 def _by_rule(
     shown: Sequence[Sequence[Finding]], hidden: Mapping[str, int], report: Report, options: Options
 ) -> Iterator[Text]:
     """Yield a block for each rule, the worst first: its name, count and findings, shared hints only once."""
-    everything: dict[str, list[Finding]] = {}
-    for finding in report.findings:
-        everything.setdefault(finding.code, []).append(finding)
-    for code, findings in sorted(everything.items(), key=lambda item: (_worst(item[1]).rank, item[0])):
-        worst = min(findings, key=lambda finding: finding.severity.rank)
+    for code, findings in sorted(by_code(report).items(), key=lambda item: worst(item[1]).rank):
         name = name_of(code, options.catalogue)
-        block = Text.assemble(*_rule(worst), f"  {name}")
+        block = Text.assemble(*_rule(min(findings, key=lambda finding: finding.severity.rank)), f"  {name}")
         if len(findings) > 1:
             block.append(f": {len(findings):,} findings {spread(findings, report)}", "bold")
         block.append("\n")
@@ -218,7 +210,7 @@ def _excerpt(finding: Finding, line: str, gutter: int, width: int) -> Text:
 # --- scores ------------------------------------------------------------------------------------------------
 
 
-def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
+def _scores(subject: Sequence[ScoreReport], options: Options) -> Iterator[RenderableType]:
     everything = options.details or options.table is not None
     for section in sections(subject, options):
         if section.verdict:

@@ -59,9 +59,7 @@ def to_events(table: Any) -> Iterator[Event]:
 def from_events(events: Iterable[Event], format: str = "", vocabulary: str = "starss") -> arrow_types.Table:
     """Return a table of *events* in their order, with the columns that at least one of them fills."""
     rows = [event.model_dump() for event in events]
-    used = [name for name in COLUMNS if any(row[name] is not None for row in rows)]
+    used = [name for name in COLUMNS if name == "clip" or any(row[name] is not None for row in rows)]
     table = pa.table({name: pa.array([row[name] for row in rows], COLUMNS[name]) for name in used})
-    if "clip" not in used:
-        table = pa.table({"clip": pa.array([], COLUMNS["clip"])})
     clips = dict.fromkeys(row["clip"] for row in rows)
     return with_origin(table, Origin(format, vocabulary, tuple(ClipFile(clip, f"{clip}.csv") for clip in clips)))
