@@ -8,11 +8,10 @@ An installed package names each of its formats, rules and commands by an entry p
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 VARIABLE = "SELDIO_PLUGINS"
-_HERE = Path(__file__).parent
 _Object = TypeVar("_Object")
 
 
@@ -77,12 +75,6 @@ def added(group: str, kind: type[_Object]) -> tuple[_Object, ...]:
     return tuple(load(point, kind) for point in entry_points(group))
 
 
-def index(part: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of the ``index.json`` of *part*, such as ``formats``; ``make index`` writes it."""
-    for row in json.loads((_HERE / part / "index.json").read_bytes()):
-        yield tuple(tuple(cell) if isinstance(cell, list) else cell for cell in row)
-
-
 # --- folders of data -------------------------------------------------------------------------------
 
 
@@ -120,7 +112,7 @@ def datasets() -> tuple[Mapping[str, Any], ...]:
     Raises:
         UsageError: one from outside cannot be read as TOML.
     """
-    records = [tomllib.loads(file.read_text("utf-8")) for file in (_HERE / "datasets").glob("*.toml")]
+    records = [tomllib.loads(file.read_text("utf-8")) for file in (Path(__file__).parent / "datasets").glob("*.toml")]
     records.sort(key=lambda record: record["order"])
     for folder, path in data_folders():
         for file in sorted(path.glob("*.toml")):
