@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seldio.formats.datasets import RECORDS
+from seldio import plugins
 
 #: The ways of scoring energy maps and answers, each with its title.
 MAPS = {"dcase2026": "DCASE 2026 Task 3: AP of energy maps at IoU 0.25, 0.50 and 0.75, and Pearson r"}
@@ -23,5 +23,7 @@ ANSWERS = {
 
 def profile_titles() -> list[tuple[str, str]]:
     """Return all ways of scoring: name and title."""
-    profiles = (profile for record in RECORDS for profile in record.get("profiles", ()))
+    if plugins.data_folders():
+        import seldio.formats.datasets  # noqa: F401 - it checks the files in them
+    profiles = (profile for record in plugins.datasets() for profile in record.get("profiles", ()))
     return [*((profile["name"], profile["title"]) for profile in profiles), *MAPS.items(), *ANSWERS.items()]
