@@ -91,9 +91,7 @@ def test_code_in_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rules.py").write_text("raise SystemExit")
     code, shown, notes = fresh("validate", EXAMPLES, plugins=tmp_path)
     assert (code, shown) == (2, "")
-    assert notes.startswith(
-        f"seldio: SELDIO_PLUGINS: {tmp_path}/rules.py is code, and only files of data are read here"
-    )
+    assert notes.startswith(f"seldio: SELDIO_PLUGINS: {tmp_path}/rules.py is code, and only files of data are read")
 
 
 FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
@@ -107,11 +105,13 @@ FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
         ("name = 'mine'\ntitle = 'M'\ntree.splits_of = 'no'", "tree: cannot be read: 'no'"),
         ("name = 'mine'\ntitle = 'M'\ntree.kinds.a = 'dev'", "tree: cannot be read: invalid literal"),
         (f"name = 'mine'\n{FORMAT}columns = 'azimut:int'", "unknown field 'azimut'; did you mean"),
+        ("name = 'mine'\n[[profiles]]\ntitle = 'M'", "profiles[1].name: the key is missing"),
+        (f"name = 'mine'\n{FORMAT.replace('mine', 'starss23')}columns = 'frame:int'", "seldio has 'starss23' already"),
     ],
 )
 def test_a_broken_dataset_file_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:
     laid(tmp_path, {"broken/mine.toml": text})
-    code, shown, notes = fresh("info", EXAMPLES, plugins=tmp_path / "broken")
+    code, shown, notes = fresh("score", "--profiles", plugins=tmp_path / "broken")
     assert (code, shown) == (2, "")
     assert notes.startswith("seldio: SELDIO_PLUGINS: broken/mine.toml: ")
     assert expected in notes

@@ -139,7 +139,7 @@ def test_every_file_of_a_dataset_is_what_its_schema_says() -> None:
     assert len(set(names)) == len(names) > 10
     for record in plugins.datasets():
         assert [] == [error.message for error in schema.iter_errors(record)], record["name"]
-        check({**record, "place": record["name"]})
+        check({**record, "place": record["name"]}, ())
     assert set(KINDS) == set(cells.KINDS)
 
 

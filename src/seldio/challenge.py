@@ -19,7 +19,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from seldio import plugins
 from seldio.catalogues import Catalogue
 from seldio.check.reference import load
 from seldio.check.validation import examine
@@ -30,10 +29,11 @@ from seldio.files.archives import open_bytes, zipped
 from seldio.files.names import media_type, plain_stem, suffix_of
 from seldio.findings import Finding, Report, Severity, raise_errors
 from seldio.formats import LabelFormat, get
+from seldio.formats.datasets import RECORDS
 from seldio.reports.tables import Cell, Column, ScoreReport
 from seldio.rules.collection import Reference
 from seldio.rules.package import FACTS, FILL_IN, OVERALL, RESULTS, Label, Meta, PackageFile
-from seldio.schema.dataset_file import PackageKeys, check
+from seldio.schema.dataset_file import PackageKeys
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import Displayed, listed, plural, printable
 
@@ -44,12 +44,10 @@ def keys_of(year: int) -> PackageKeys:
     Raises:
         UsageError: no record says it.
     """
-    records = {record["package"]["year"]: record for record in plugins.datasets() if "package" in record}
+    records = {record["package"]["year"]: record for record in RECORDS if "package" in record}
     if year not in records:
         choices = ", ".join(map(str, sorted(records)))
         raise UsageError(f"--year {year}: what a package of this year holds is not known; choose from {choices}")
-    if "place" in records[year]:
-        check(records[year])
     return PackageKeys.model_validate(records[year]["package"])
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 VARIABLE = "SELDIO_PLUGINS"
-_HERE = Path(__file__).parent
 _Object = TypeVar("_Object")
 
 
@@ -113,7 +112,7 @@ def datasets() -> tuple[Mapping[str, Any], ...]:
     Raises:
         UsageError: one from outside cannot be read as TOML.
     """
-    records = [tomllib.loads(file.read_text("utf-8")) for file in (_HERE / "datasets").glob("*.toml")]
+    records = [tomllib.loads(file.read_text("utf-8")) for file in (Path(__file__).parent / "datasets").glob("*.toml")]
     records.sort(key=lambda record: record["order"])
     for folder, path in data_folders():
         for file in sorted(path.glob("*.toml")):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import chain
@@ -82,26 +82,25 @@ class ListedFormat(NamedTuple):
     """The index entry of a format, known without loading it; ``make index`` writes it into ``formats/index.json``."""
 
     name: str
-    aliases: tuple[str, ...]
+    aliases: Sequence[str]
     title: str
     holds: str  # events, items or predictions
     suffix: str
     home: str  # the module that it stands in; empty for those from outside
-    also: tuple[str, ...] = ()
+    also: Sequence[str] = ()
     stem: str = ""
-    alone: tuple[tuple[str, str, str], ...] = ()
 
     @classmethod
     def of(cls, format: Format, home: str = "") -> ListedFormat:
         """Return the listing of a format that is loaded."""
         first = (format.name, format.aliases, format.title, format.holds, format.suffix, home)
-        return cls(*first, format.also, format.stem, format.alone)
+        return cls(*first, format.also, format.stem)
 
 
 @cache
 def index() -> tuple[ListedFormat, ...]:
     """Return all formats, in the order of ``seldio formats``."""
-    rows: Any = json.loads((Path(__file__).parent / "index.json").read_bytes())  # make index writes it
+    rows: Any = json.loads(Path(__file__).with_name("index.json").read_bytes())  # make index writes it
     rows = ([tuple(cell) if isinstance(cell, list) else cell for cell in row] for row in rows)
     listed = tuple(ListedFormat(*row) for row in rows)
     if not (plugins.data_folders() or plugins.entry_points("formats")):

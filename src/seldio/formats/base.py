@@ -206,8 +206,6 @@ class Format(ABC):
     suffix: str  # of its files, with the dot
     also: tuple[str, ...] = ()  # further suffixes of files that are read
     stem: str = ""  # a pattern of what stands in the name of a file, suffix aside, besides the name of its clip
-    #: the files that are read with its own and hold none: patterns of their names, what they are, what to name instead
-    alone: tuple[tuple[str, str, str], ...] = ()
     aliases: tuple[str, ...] = ()  # further names users may type
     repairable: bool = False  # whether ``--fix`` can rewrite its files
     source: str = ""  # where the format is documented

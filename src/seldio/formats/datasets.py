@@ -286,12 +286,14 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(number for first, _, last in runs for number in range(int(first), int(last or first) + 1))
 
 
+#: The files of all datasets; those from outside are checked.
+RECORDS = plugins.datasets()
 _ROWS: dict[str, DatasetSpec] = {}
-for _record in plugins.datasets():
+for _record in RECORDS:
     if "place" in _record:
         from seldio.schema.dataset_file import check
 
-        check(_record)
+        check(_record, [record for record in RECORDS if "place" not in record])
     if "title" in _record:  # others hold formats alone
         try:
             _ROWS[_record["name"]] = _spec(_record, _ROWS)

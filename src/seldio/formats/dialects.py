@@ -16,10 +16,11 @@ are those of the event table; a column without a range holds what its field usua
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from typing import Any
 
-from seldio import plugins
+from seldio.formats.datasets import RECORDS
 from seldio.formats.label_csv import Dialect, column
 
 #: What columns hold whose range is not declared; distances in metres.
@@ -30,31 +31,24 @@ RANGES = {
 }  # fmt: skip
 
 
-def _dialects(outside: bool) -> Iterator[Dialect]:
-    """Yield the formats of the datasets of the package, or of those from *outside*."""
-    for record in plugins.datasets():
-        if ("place" in record) is not outside:
-            continue
-        if outside:  # whoever asks for one first
-            from seldio.schema.dataset_file import check
-
-            check(record)
-        for row in record.get("formats", ()):
-            columns = []
-            for text in row["columns"].split():
-                field, kind, *declared = text.split(":")
-                reach, _, step = (declared or [RANGES.get(field, "-inf..inf")])[0].partition("/")
-                low, high = map(float, reach.split(".."))
-                if field == "distance" and not declared:
-                    high *= row.get("metre") or 1
-                columns.append(column(field, kind, low=low, high=high, step=float(step or 1)))
-            fields = {**row, "columns": tuple(columns), "aliases": tuple(row.get("aliases", ()))}
-            if "hop" in row:
-                fields["hop"] = Fraction(row["hop"])
-            yield Dialect(**fields)
+def _dialects(records: Iterable[Mapping[str, Any]]) -> Iterator[Dialect]:
+    """Yield the formats of datasets."""
+    for row in (row for record in records for row in record.get("formats", ())):
+        columns = []
+        for text in row["columns"].split():
+            field, kind, *declared = text.split(":")
+            reach, _, step = (declared or [RANGES.get(field, "-inf..inf")])[0].partition("/")
+            low, high = map(float, reach.split(".."))
+            if field == "distance" and not declared:
+                high *= row.get("metre") or 1
+            columns.append(column(field, kind, low=low, high=high, step=float(step or 1)))
+        fields = {**row, "columns": tuple(columns), "aliases": tuple(row.get("aliases", ()))}
+        if "hop" in row:
+            fields["hop"] = Fraction(row["hop"])
+        yield Dialect(**fields)
 
 
 #: Formats of the user, of which names of folders and files tell nothing.
-OUTSIDE: tuple[Dialect, ...] = tuple(_dialects(True))
+OUTSIDE: tuple[Dialect, ...] = tuple(_dialects(record for record in RECORDS if "place" in record))
 #: Every format; of those that fit alike, the first is meant where nothing else tells.
-DIALECTS: tuple[Dialect, ...] = (*_dialects(False), *OUTSIDE)
+DIALECTS: tuple[Dialect, ...] = (*_dialects(record for record in RECORDS if "place" not in record), *OUTSIDE)

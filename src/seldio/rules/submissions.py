@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seldio import plugins
 from seldio.files import Source
 from seldio.files.names import in_lower_case, is_csv
 from seldio.findings import SINGLY, Finding
 from seldio.formats import LabelFormat, TextFile, get, stem_of
 from seldio.formats.base import FileRows
-from seldio.formats.datasets import DATASETS, TOPS, dataset, of_dialect
+from seldio.formats.datasets import DATASETS, RECORDS, TOPS, dataset, of_dialect
 from seldio.formats.detect import years
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
@@ -577,7 +576,7 @@ def labels_for_results(collection: Collection, finding: MakeFinding) -> Iterator
         return
     secret = next((row for row in DATASETS if row.secret and clips <= row.evaluation), None)
     # the formats that the challenges on the dataset take, by their years
-    packages = (record["package"] for record in plugins.datasets() if "package" in record)
+    packages = (record["package"] for record in RECORDS if "package" in record)
     taken = years(get((secret or dataset("starss23")).dialects[0]))
     formats = [get(package["format"], LabelFormat) for package in packages if package["year"] in taken]
     for reading in collection.readings:

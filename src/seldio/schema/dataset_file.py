@@ -352,10 +352,14 @@ def faults(record: Mapping[str, Any]) -> Iterator[KeyFault]:
         yield from (KeyFault(path, message) for path, message in messages.items())
 
 
-def check(record: Mapping[str, Any]) -> None:
-    """Raise UsageError if a key of a file from outside (its ``place``) is unknown, missing or holds something else."""
+def check(record: Mapping[str, Any], ours: Iterable[Mapping[str, Any]]) -> None:
+    """Raise UsageError if a file from outside (its ``place``) has a wrong key or value, or a name of *ours*."""
     for fault in faults({key: value for key, value in record.items() if key != "place"}):
         raise UsageError(f"{record['place']}: {fault.where}: {fault.message}")
+    for kind in ("formats", "profiles"):
+        taken = {row["name"] for own in ours for row in own.get(kind, ())}
+        for name in (row["name"] for row in record.get(kind, ()) if row["name"] in taken):
+            raise UsageError(f"{record['place']}: {kind}: seldio has {name!r} already; choose another name")
 
 
 def _words(error: Any) -> str:

@@ -23,5 +23,7 @@ ANSWERS = {
 
 def profile_titles() -> list[tuple[str, str]]:
     """Return all ways of scoring: name and title."""
+    if plugins.data_folders():
+        import seldio.formats.datasets  # noqa: F401 - it checks the files in them
     profiles = (profile for record in plugins.datasets() for profile in record.get("profiles", ()))
     return [*((profile["name"], profile["title"]) for profile in profiles), *MAPS.items(), *ANSWERS.items()]

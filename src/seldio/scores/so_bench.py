@@ -371,7 +371,8 @@ class Scored:
     @property
     def state(self) -> str:
         """Return what became of the reply."""
-        return _STATES.get(self.how) or replies.state_of(read_reply(self.prediction, ()))
+        decided = _STATES.get(self.how) if self.how != "offline" or self.prediction.strip() else None
+        return decided or replies.state_of(read_reply(self.prediction, ()))
 
     def part(self, name: str) -> dict[str, object]:
         """Return a part of the judgement, which may be anything: judges are machines."""
@@ -380,7 +381,7 @@ class Scored:
         return part if isinstance(part, dict) else {}
 
 
-#: What became of a reply, by who decided; of undecided ones their text tells.
+#: What became of a reply, by who decided; of undecided and empty ones their text tells.
 _STATES: dict[Decider, str] = {
     "offline": "read",
     "judge": replies.JUDGED,

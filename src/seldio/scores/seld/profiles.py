@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from seldio import plugins
 from seldio.errors import UsageError
+from seldio.formats.datasets import RECORDS
 from seldio.reports.tables import Column
 from seldio.scores.scorers import MAPS
 from seldio.scores.seld.counting import EPSILON, SECOND, Average, Floats, Measure, Thresholds, nanmean
@@ -108,7 +108,7 @@ SCORES: Mapping[str, Mapping[str, Any]] = {
 
 
 def _profiles() -> Iterator[SeldProfile]:
-    for row in (row for record in plugins.datasets() for row in record.get("profiles", ())):
+    for row in (row for record in RECORDS for row in record.get("profiles", ())):
         fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
         if row["scores"] == "classic-2021":  # which pools all classes
             fields = {"averages": ("micro",), "misplaced": 0.5} | fields

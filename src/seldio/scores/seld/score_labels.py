@@ -168,10 +168,10 @@ def scored_case(
         a, b = labels.rows, scored.rows
         if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
             raise UsageError("--onscreen requires labels and predictions with on-screen flags")
+        forced = tuple(str(error) for side in (labels, written) for error in settle(side.readings, options.force))
         counting = profile, limits, len(classes), len(clips)
         counts = count_sides(a, b, *counting)
         score = SeldScore(profile, options.average or profile.averages[0], clips, counts)
-        forced = tuple(str(error) for side in (labels, written) for error in settle(side.readings, options.force))
     chosen = (
         *(f"the reference is {text.replace('--format', '--reference-format')}" for text in truth.remarks),
         *(f"the prediction is {text}" for text in compared.prediction.remarks),

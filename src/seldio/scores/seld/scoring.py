@@ -241,10 +241,10 @@ def grid_lengths(profile: SeldProfile, reference: EventFrames, clips: int) -> In
     """Return the label frames of each clip that count, in whole units of the profile; DataError if they are endless."""
     lengths = np.zeros(clips, np.int64)
     np.maximum.at(lengths, reference.clip, reference.frame)
-    if lengths.max(initial=0) * HOP > LONGEST:  # all of them are counted
-        raise DataError(f"frame {lengths.max():,} in the reference, but no recording is longer than {LONGEST:,} s")
     if profile.horizon is not None:
         lengths = np.full(clips, profile.horizon)
+    if lengths.max(initial=0) * HOP > LONGEST:  # all of them are counted
+        raise DataError(f"frame {lengths.max():,} in the reference, but no recording is longer than {LONGEST:,} s")
     return -(-lengths // profile.unit) * profile.unit
 
 
