@@ -75,8 +75,12 @@ def test_one_recording(tree: Path) -> None:
 def test_what_cannot_be_converted(tree: Path) -> None:
     mono = tree.parent / "mono.wav"
     soundfile.write(mono, np.zeros(100), RATE)
+    soundfile.write(tree.parent / "fast.wav", np.zeros((100, 4)), 2**31 - 1)
+    (tree.parent / "text.wav").write_text("no sound")
     for arguments, code, words in (
         ([mono, "--to", "mic", "-o", tree.parent / "x.wav"], 1, "has 1 channel, but an array recording has 4"),
+        ([tree.parent / "fast.wav", "--to", "mic", "-o", tree.parent / "x.wav"], 3, "it has 2,147,483,647 Hz"),
+        ([tree.parent / "text.wav", "--to", "mic", "-o", tree.parent / "x.wav"], 3, "text.wav: "),
         ([tree, "--to", "mic"], 2, "use -o FILE"),
         ([tree, "--to", "mic", "-o", tree], 2, "is the source"),
         ([tree / "files.csv", "--to", "mic", "-o", tree.parent / "x.csv"], 2, "is no recording"),
@@ -84,10 +88,6 @@ def test_what_cannot_be_converted(tree: Path) -> None:
         run = invoke("convert", *arguments)
         assert run.exit_code == code, run.stderr
         assert words in run.stderr
-    text = tree.parent / "text.wav"
-    text.write_text("no sound")
-    run = invoke("convert", text, "--to", "mic", "-o", tree.parent / "x.wav")
-    assert run.exit_code == 3
     assert not (tree.parent / "x.wav").exists()
 
 

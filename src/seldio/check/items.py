@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -96,12 +96,12 @@ def check_part(
             asks_for_texts = all(isinstance(answer, str) for answer in answers)
             if not asks_for_texts or (not answers and task.lower() != MERA_TASK.lower()):
                 findings = [finding for finding in findings if finding.code != "PRD116"]
-        checked = CheckedItems(numbers[file.path], ())
+        contents: tuple[Any, ...] = ()
         if reading is not None:
             findings += check_predictions(reading, file.name, reference, inside)
-            evidence = evidence_of(reading) if facts else ""
-            checked = CheckedItems(checked.file, (), has_outputs(reading), ItemTable(reading, keep=False), evidence)
-        rows.append(checked._replace(findings=tuple(gathered(dict.fromkeys(findings), RECORDS_SINGLY))))
+            contents = has_outputs(reading), ItemTable(reading, keep=False), evidence_of(reading) if facts else ""
+        gathered_findings = tuple(gathered(dict.fromkeys(findings), RECORDS_SINGLY))
+        rows.append(CheckedItems(numbers[file.path], gathered_findings, *contents))
     return damaged, rows
 
 

@@ -141,9 +141,9 @@ def _converted(job: tuple[Entry, Path], to: Array, gain: float, out: Path | None
             channels = plural(header.channels, "channel")
             raise DataError(f"{printable(entry.path)} has {channels}, but an array recording has 4")
         with Recording(entry) as recording, atomic_write(place, out) as written:
-            louder = (block * 10 ** (gain / 20) for block in encode(recording.blocks(_BLOCK), header.rate, to))
+            louder = (block * 10 ** (gain / 20) for block in encode(recording.blocks(_BLOCK), recording.rate, to))
             comment = f"seldio convert --to {to} --gain {gain:g} (dB)" if gain else ""
-            return write_blocks(written, louder, header.rate, comment)
+            return write_blocks(written, louder, recording.rate, comment)
     except NotAudio as error:
         raise SeldioError(f"{printable(entry.path)}: {error.text}") from error
 

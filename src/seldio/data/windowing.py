@@ -544,7 +544,7 @@ def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> in
     hop = dataset.events.hop
     if film is not None:
         with _video(film) as video:
-            return -int(-(video.end) / hop // 1)
+            return -int(-video.end / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(
         (file.frames for file in origin_of(table).files if file.clip == name), None

@@ -49,7 +49,7 @@ def input_at(path: Place, inputs: Iterable[object]) -> str | None:
 
 
 def in_the_way(path: Place, below: Place) -> os.stat_result | None:
-    """Return the state of what is at *path*, to which no link leads below the folder *below*; None if nothing is there.
+    """Return the state of what is at *path*, reached from the folder *below* without links; None if nothing is there.
 
     Raises:
         UsageError: a link or a file is on the way, or the file at *path* is a link.

@@ -140,7 +140,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _named(name: str) -> Iterator[Format]:
-    """Yield the formats with this name, or with this alias, under it."""
+    """Yield the formats with this name or alias; one with this alias is then called by it."""
     if name.startswith("fields:"):
         from seldio.formats import own_keys
 

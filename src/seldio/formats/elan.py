@@ -56,7 +56,7 @@ class Element:
 
 
 def parse(data: bytes) -> Element:
-    """Return the root of a document; raise XmlProblem if it is malformed, endless or has a document type."""
+    """Return the root of a document; raise XmlProblem if it is malformed, too large or has a document type."""
     if data.count(b"<") > MOST_TAGS:
         raise XmlProblem(f"the document has more than {MOST_TAGS:,} tags", 0)
     parser = expat.ParserCreate("utf-8")

@@ -124,7 +124,7 @@ def holds(entry: Entry, file: RepoFile) -> bool:
         return False
     hasher = hashlib.sha256() if file.lfs else hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
     with entry.open() as stream:
-        hashlib.file_digest(stream, lambda: hasher)  # type: ignore[arg-type]  # which can be read into an array
+        hashlib.file_digest(stream, lambda: hasher)  # type: ignore[arg-type]  # all streams have readinto
     return hasher.hexdigest() == (file.lfs.sha256 if file.lfs else file.blob_id)
 
 

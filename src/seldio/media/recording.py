@@ -163,7 +163,7 @@ def _open(entry: Entry, lock: threading.RLock) -> _Mapped | Decoder:
     stream = entry.open()
     try:
         header = probe(stream)
-        if header.rate > RATES[-1]:  # a second of it would fill the memory
+        if header.rate > RATES[-1]:  # a second at such a rate may fill the memory
             raise NotAudio(f"it has {header.rate:,} Hz, but a possible sample rate is at most {RATES[-1]:,} Hz")
         wav, plain = header.header, _PLAIN.get(header.subtype)
         if (
@@ -238,7 +238,7 @@ def resampler() -> Callable[..., Floats]:
 
 
 def frames_at(recording: Recording, rate: int) -> int:
-    """Return how many frames a recording has at another rate: as long as it lasts, rounded to the nearest one."""
+    """Return how many frames a recording has at a *rate*: as long as it lasts, rounded to the nearest one."""
     return (2 * len(recording) * rate + recording.rate) // (2 * recording.rate)
 
 

@@ -178,7 +178,7 @@ class Video(AbstractContextManager["Video"]):
             raise
 
     def _scan(self, stream: VideoStream) -> None:
-        """Go through all packets, and decode none."""
+        """Set the attributes that packets tell; no picture is decoded."""
         container, base = cast("InputContainer", stream.container), stream.time_base
         rates = (stream.guessed_rate, stream.average_rate, stream.base_rate)
         rate = next((Fraction(rate) for rate in rates if rate is not None and 0 < rate <= 1000), None)

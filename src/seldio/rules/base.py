@@ -307,7 +307,7 @@ class Labels:
                 yield FirstRow.of(same)
 
     def finding(self, rule: Rule, row: int, *words: Any, **more: Any) -> Finding:
-        """Return a finding of *rule* at table row *row*, and at all rows that it represents: see :class:`Reading`."""
+        """Return a finding of *rule* at table row *row* and all rows that it represents, as :class:`Reading` does."""
         finding = self.reading.finding(rule, row, *words, **more)
         if not isinstance(row, FirstRow):
             return finding
@@ -369,8 +369,7 @@ def run(
             record = RECORDS[rule.code]
             message = record["message"].format_map(words) if fault.message is None else fault.message
             hint = record["hint"].format_map(words) if fault.hint is None else fault.hint
-            more = {"severity": fault.severity, "fixable": fault.fixable}
-            yield labels.finding(rule, fault.row, fault.field, message, hint, **more), file
+            yield labels.finding(rule, fault.row, fault.field, message, hint, None, fault.severity, fault.fixable), file
 
 
 class _Words(dict[str, Any]):

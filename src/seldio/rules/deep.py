@@ -407,8 +407,8 @@ def compared(pair: Pair) -> Fit | Heard:
                 return not_heard(_NO_ARRAY)
             if format is None and looks == "mic":
                 field = listen(recording, "mic", rows.hop)
-    except SeldioError:
-        return not_heard("the recording cannot be read")
+    except SeldioError as error:
+        return not_heard(f"the recording cannot be read ({error.text})")
     shown: Format = format or looks or "foa"
     taken = looks if looks != shown else None
     return Fit(clip, rows, entry.path, place, shown, taken, inverted(field.raw) if shown == "mic" else (), field)

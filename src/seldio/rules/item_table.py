@@ -105,8 +105,9 @@ class ItemTable:
         reported = []
         for (rule, row, field, message, hint, number, severity, fixable), alike in breaches:
             text = message if isinstance(message, str) else message(row)
-            finding = rule.at(self.path, text, hint)
-            if row is not None:
+            if row is None:
+                finding = rule.at(self.path, text, hint)
+            else:
                 finding = self.reading.finding(rule, row, field, text, hint, number, severity, fixable)
             if alike is not None:
                 lines = (self.line(row, None) for row in alike.tolist())
