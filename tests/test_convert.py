@@ -268,6 +268,7 @@ def test_a_folder_becomes_a_folder(labels: Path, tmp_path: Path) -> None:
     for _ in range(2):  # the second time, the first output lies among the labels
         again = convert_source(labels, labels / "out", "starss22", allow_loss=["distance"])
         assert (again.files, (labels / "out/out").exists()) == (4, False)
+    assert seldio.convert(labels, f"{labels}/", "so-bench", audio=False).written == (str(labels / "questions.jsonl"),)
 
 
 def test_two_files_never_become_one(tmp_path: Path) -> None:
