@@ -199,8 +199,6 @@ class ItemParquet(ItemFormat):
 
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`; equal rows give equal bytes; DataError if Parquet cannot hold one."""
-        if isinstance(rows, list | tuple):
-            self.check_kind(rows)
         try:
             table = table_of(rows, self.model)
         except (UnicodeError, pa.ArrowException, OverflowError) as error:
