@@ -165,8 +165,8 @@ def test_any_damage_is_a_finding_or_harmless(at: int, noise: bytes, cut: bool) -
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(DataError):
-        ITEMS.write([Item.model_construct(id="\ud800")])
+    with pytest.raises(DataError, match="cannot hold"):
+        write([Item.model_construct(id="\ud800")], tmp_path / "x.parquet", "items-parquet")
     with pytest.raises(UsageError, match="not both"):
         write([Item(id="1"), Prediction(id="1")], tmp_path / "x.jsonl", "items")
 

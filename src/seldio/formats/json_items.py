@@ -121,11 +121,7 @@ class JsonItems(ItemFormat):
     def write(self, rows: Sequence[Row] | pa.Table, origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
         stored: Mapping[str, Any] = origin or {}
-        layout = layout_of(stored.get("layout"), self.layout)
-        try:
-            table = table_of(rows, self.model)
-        except (ValueError, OverflowError):  # the text of the record says what it is that nothing can hold
-            return layout.file([layout.record(self.record(row.model_dump())) for row in rows]).encode()
+        layout, table = layout_of(stored.get("layout"), self.layout), table_of(rows, self.model)
         layout = layout if layout.joint or len(table) == 1 else self.layout  # one record may have no place for others
         layouts = [dataclasses.replace(layout, order=tuple(order)) for order in stored.get("orders", ())]
         layout_of_id = {id: layouts[number] for id, number in (stored.get("order_of") or {}).items()}
