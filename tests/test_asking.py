@@ -94,8 +94,7 @@ def test_items_made_unchecked_are_valid(labels: Path) -> None:
     assert converted(labels, "items-parquet", per_task=4) == plainly(labels, "items-parquet", per_task=4)
     for name in ("so-bench", "items", "so-dataset-qa"):
         target = formats.get(name, ItemFormat)
-        texts = encoded(items, target)  # type: ignore[arg-type]
-        assert target.write(items) == b"".join(text + b"\n" for text in texts)
+        assert target.write(items).decode() == "".join(f"{text}\n" for text in encoded(items, target))  # type: ignore[arg-type]
 
 
 def reference(items: list[tuple[Item, Lot]], seed: int, wanted: dict[str, int]) -> set[str]:

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_qa_json import told
 
-from seldio import formats, validate
+from seldio import formats, validate, write
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions
-from seldio.errors import DataError, LossError
+from seldio.errors import DataError, LossError, UsageError
 from seldio.findings import Finding, raise_errors
 from seldio.formats import format_of_file
 from seldio.formats.items import ItemFormat, ItemReading
@@ -164,10 +164,11 @@ def test_any_damage_is_a_finding_or_harmless(at: int, noise: bytes, cut: bool) -
             reading.place(row, "answer", None)
 
 
-def test_what_cannot_be_written() -> None:
-    for rows in ([Prediction(id="1")], [Item.model_construct(id="\ud800")]):
-        with pytest.raises(DataError):
-            ITEMS.write(rows)
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot hold"):
+        write([Item.model_construct(id="\ud800")], tmp_path / "x.parquet", "items-parquet")
+    with pytest.raises(UsageError, match="not both"):
+        write([Item(id="1"), Prediction(id="1")], tmp_path / "x.jsonl", "items")
 
 
 def test_templates(shared: Path, tmp_path: Path) -> None:

@@ -14,26 +14,11 @@ from hypothesis import strategies as st
 from seldio.findings import Finding, raise_errors
 from seldio.formats import harnesses
 from seldio.formats.items import ItemReading, Row
-from seldio.formats.json_items import (
-    ADQA,
-    ADQA_TRAIN,
-    ITEMS,
-    MMAR,
-    MMAU,
-    PREDICTIONS,
-    SO_BENCH,
-    SO_DATASET,
-    SO_PREDICTIONS,
-    SPATIAL_SOUND_QA,
-    JsonItems,
-)
+from seldio.formats.json_items import FORMATS, ITEMS, PREDICTIONS, SO_BENCH, SO_DATASET, SO_PREDICTIONS, JsonItems
 from seldio.schema.qa import Item, Prediction
 
-ALL: tuple[JsonItems, ...] = (
-    SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ADQA, ADQA_TRAIN, SPATIAL_SOUND_QA, ITEMS, PREDICTIONS,
-)  # fmt: skip
 HARNESSES = [format for format in harnesses.FORMATS if isinstance(format, JsonItems)]
-each = pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
+each = pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
 QA = {"qa_id": "q1", "audio_path": "a.wav", "task_name": "detect_time", "question": "When?", "answer": "now",
       "answer_meta": {"time_span": [18.5, 20.0]}}  # fmt: skip
 
@@ -188,7 +173,7 @@ def test_what_was_written_is_read(format: JsonItems, data: st.DataObject) -> Non
     assert again.rows == given_rows
 
 
-@pytest.mark.parametrize("format", [*ALL, *HARNESSES], ids=lambda format: format.name)
+@pytest.mark.parametrize("format", [*FORMATS, *HARNESSES], ids=lambda format: format.name)
 def test_examples(format: JsonItems) -> None:
     folder = Path(__file__).parent / "cases/formats-items" / format.name
     expected = [json.loads(text) for text in (folder / "rows.jsonl").read_text("utf-8").splitlines()]
@@ -198,7 +183,7 @@ def test_examples(format: JsonItems) -> None:
             assert [row.model_dump(exclude_none=True) for row in rows(format, data, path.name)] == expected
             assert told(back(format, data, path.name)) == told(data)
             assert rows(format, format.write(rows(format, data, path.name)), path.name) == rows(format, data, path.name)
-            assert max([*ALL, *HARNESSES], key=lambda other: other.likes(data, path.name)) is format
+            assert max([*FORMATS, *HARNESSES], key=lambda other: other.likes(data, path.name)) is format
 
 
 def test_a_key_that_stands_twice_is_found_among_thousands() -> None:

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, cast
 
 from seldio import formats
 from seldio.catalogues import Catalogue
+from seldio.conversion.outputs import earlier_output
 from seldio.conversion.report import Conversion
 from seldio.errors import UnknownFormat, UsageError
 from seldio.files import Source
@@ -83,8 +84,7 @@ def convert_any(
     item_format = formats.of_questions(format) if format is not None else None
     with reopened(path, raise_errors) as source:
         tables = not source.single and to == "parquet"  # the table of many files is one of labels
-        # what an earlier run has put there
-        earlier = Path(out).resolve() if isinstance(out, str | os.PathLike) else None
+        earlier = earlier_output(source.path, out) if isinstance(out, str | os.PathLike) else None
         files = Catalogue(source, without=earlier) if format in (None, "parquet") and not tables else None
         content = item_format if files is None else files.asked
         target = formats.of_questions(f"{content.holds}-parquet" if content and to == "parquet" else to)

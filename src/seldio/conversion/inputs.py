@@ -237,6 +237,8 @@ def in_memory(data: Any, name: str, *, own_names: bool | None = False, sink: Sin
             return _held(lines, name, ".jsonl")
         data = pa.Table.from_pylist(list(data))
     if isinstance(first, Item | Prediction):
+        if len({*map(type, data)}) > 1:
+            raise UsageError(f"{name}: pass Items or Predictions, not both")
         try:
             data = to_table(data, ITEM_SCHEMA if isinstance(first, Item) else PREDICTION_SCHEMA)
         except (ValueError, OverflowError) as error:

@@ -124,7 +124,7 @@ def _fitted(
         reasons = Counter(why for _, why in dropped)
         shown = listed([f"{number:,}: {why}" for why, number in reasons.most_common()], FEW)
         raise UsageError(f"{target.name} cannot be made from {source}: no row fits ({shown})")
-    refusal = target.refusal(table.take(fits)) or _alike(table.take(fits), target)
+    refusal = _odd_sounds(table.take(fits), target) or _alike(table.take(fits), target)
     if refusal is not None or (faults and not dropped):
         why = refusal or _why_not([(ids[row], fault) for row, each in faults.items() for fault in each], target)
         raise UsageError(f"{target.name} cannot be made from {source}: {why}")
@@ -145,14 +145,12 @@ def _with(table: pa.Table, field: str, column: Any) -> pa.Table:
 
 def _with_choices(reading: ItemReading) -> tuple[pa.Table, int]:
     """Return the rows with options made of the wrong answers that their format holds, and of how many questions."""
-    table = reading.table
-    if type(reading.format).choices is ItemFormat.choices:
+    table, choices = reading.table, reading.format.choices
+    if choices is None:
         return table, 0
-    options = [row.options if isinstance(row, Item) else None for row in reading.rows]
-    chosen = [None if given else reading.format.choices(row) for given, row in zip(options, reading.rows, strict=True)]
-    column = [made or given for made, given in zip(chosen, options, strict=True)]
-    kind = table.schema.field("options").type
-    return _with(table, "options", pa.array(column, kind)), sum(made is not None for made in chosen)
+    options = [choices(row) if isinstance(row, Item) else None for row in reading.rows]
+    column = pa.array(options, table.schema.field("options").type)
+    return _with(table, "options", column), len(column) - column.null_count
 
 
 def _answers(reading: ItemReading, table: pa.Table, target: ItemFormat) -> dict[int, tuple[str, str]]:
@@ -203,8 +201,18 @@ def _alike(table: pa.Table, target: ItemFormat) -> str | None:
     return f"{has} the id of another one, and only prompts, which it lacks, tell them apart" if differ else None
 
 
+def _odd_sounds(table: pa.Table, target: ItemFormat) -> str | None:
+    if not target.sounds:
+        return None
+    names = pc.list_flatten(table.column("audio"))
+    taken = pc.match_substring_regex(names, rf"(?i)\.(?:{'|'.join(target.sounds)})$")
+    other = names.filter(pc.invert(taken)).unique().to_pylist()
+    kinds = " and ".join(target.sounds)
+    return f"it takes {kinds} recordings, not {listed(other, 3)}: convert the recordings" if other else None
+
+
 def _refusal(table: pa.Table, target: ItemFormat) -> str | None:
-    if (refusal := target.refusal(table)) is not None:
+    if (refusal := _odd_sounds(table, target)) is not None:
         return refusal
     try:
         target.write(Rows(table, target.model))
@@ -221,15 +229,17 @@ def _written(
     if reading.format.name == target.name:
         return target.write(Rows(table, target.model), origin), allowed(reading.lost, target.name, allow_loss)
     marked, seen = table, None
-    if isinstance(target, JsonItems):
+    if isinstance(target, JsonItems) and target.empty:
         head = target.write(Rows(table.slice(0, 1), target.model), origin)
         seen = formats.format_of_file(head, f"out{target.suffix}")
-        marked = target.marked(table) if seen is None else table
+        for field, value in target.empty.items() if seen is None else ():
+            column = table.column(field)
+            marked = _with(marked, field, pc.coalesce(column, pa.scalar(value, column.type)))
     data = target.write(Rows(marked, target.model), origin)
     if isinstance(target, ItemParquet) and (large := too_large(pq.read_metadata(BytesIO(data)))) is not None:
         raise _unreadable(target, len(table), large.message)
     losses = allowed(reading.lost | _losses(table, marked, target, origin), target.name, allow_loss)
-    if isinstance(target, JsonItems) and target.empty and seen not in (None, target):
+    if isinstance(target, JsonItems) and seen not in (None, target):
         missing = [field for field in target.empty if not table.column(field)[0].is_valid]
         keys = listed([target.key_of(field, {}) for field in missing])
         raise UsageError(

@@ -19,11 +19,11 @@ from seldio.catalogues.parts import resolved
 from seldio.check.labels import first_errors, settle
 from seldio.conversion.inputs import LabelInput, one_table, read_labels, strict
 from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields, filled
-from seldio.conversion.outputs import folder_place, single_file
+from seldio.conversion.outputs import earlier_output, folder_place, single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
 from seldio.files import Source, many_files, write_bytes
-from seldio.files.sources import OWN, is_own, own_files, reopened
+from seldio.files.sources import OWN, is_own, own_files, path_of, reopened
 from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
 from seldio.formats.base import OF_SYSTEMS
@@ -52,10 +52,7 @@ def convert_source(
     allow_loss = see_names(target, allow_loss, fill)
     findings: list[Finding] = []
     where = cast("BinaryIO", out) if isinstance(out, IOBase) else os.fspath(cast("str | os.PathLike[str]", out))
-    without = None
-    if isinstance(where, str) and target.role != "table":  # what an earlier run put into the source is no source
-        top, below = Path(path.path if isinstance(path, Source) else path).resolve(), Path(where).resolve()
-        without = below if top != below and below.is_relative_to(top) else None
+    without = earlier_output(path_of(path), where) if isinstance(where, str) and target.role != "table" else None
     with reopened(path, strict(findings)) as source:
         labels = read_labels(source, format, strict(findings), without)
         if not labels.files:

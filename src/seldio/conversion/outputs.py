@@ -24,6 +24,12 @@ from seldio.text import clipped, printable
 _ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
 
 
+def earlier_output(source: str, out: str | os.PathLike[str]) -> Path | None:
+    """Return *out* if it is inside the folder *source*, of which it is no part: an earlier run may have written it."""
+    top, below = Path(source).resolve(), Path(out).resolve()
+    return below if top != below and below.is_relative_to(top) else None
+
+
 def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], source: str) -> list[Path]:
     """Return the paths of *files* below the folder *out*; all are checked before it is made, with all folders in it."""
     top = Path(out)

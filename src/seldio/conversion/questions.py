@@ -55,7 +55,7 @@ class QuestionBatch:
     """The items of some labels as texts, what they are chosen by, and counts by task, and by task and reason."""
 
     readings: list[LabelReading] = dataclasses.field(default_factory=list)
-    texts: list[bytes] = dataclasses.field(default_factory=list)
+    texts: list[str] = dataclasses.field(default_factory=list)
     lots: list[Lot] = dataclasses.field(default_factory=list)
     asked: Counter[str] = dataclasses.field(default_factory=Counter)
     skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
@@ -110,7 +110,7 @@ def task_module(target: str) -> ModuleType:
     return russian
 
 
-def encoded(items: Iterable[Item], target: JsonItems) -> list[bytes]:
+def encoded(items: Iterable[Item], target: JsonItems) -> list[str]:
     """Return the texts of *items* as records of *target*, without what stands between records."""
     texts = []
     for item in items:
@@ -118,15 +118,16 @@ def encoded(items: Iterable[Item], target: JsonItems) -> list[bytes]:
             "answer_meta": None if item.answer_meta is None else vars(item.answer_meta),
             "events": None if item.events is None else [*map(vars, item.events)],
         }
-        texts.append(target.layout.record(target.record(values)).encode())
+        texts.append(target.layout.record(target.record(values)))
     return texts
 
 
-def _cut(
-    texts: Sequence[bytes], *, target: str, root: str, out: Path, rate: int, channels: int | None
-) -> tuple[list[bytes], list[str]]:
+def _cut(texts: Sequence[str], *, target: str, root: str, out: Path) -> tuple[list[str], list[str]]:
     """Cut the audio that items ask about out of the recordings in *root*; return the items, and remarks on it."""
     remarks, items, text = list[str](), map(Item.model_validate_json, texts), get(target, ItemFormat)
+    benchmark = benchmarks.find(target)
+    sound = benchmark.recordings if benchmark is not None else {}
+    rate, channels = sound.get("rate", RATE), sound.get("channels")
     moved = cut(items, root, out, rate=rate, channels=channels, say=remarks.append)
     return encoded(moved, text if isinstance(text, JsonItems) else ITEMS), remarks
 
@@ -222,13 +223,10 @@ def _heard(made: QuestionBatch, target: ItemFormat, cuts: bool) -> tuple[SoundOf
 
 
 def _cut_all(
-    texts: Sequence[Sequence[bytes]], target: ItemFormat, root: str, top: Path
-) -> tuple[list[list[bytes]], list[str]]:
+    texts: Sequence[Sequence[str]], target: ItemFormat, root: str, top: Path
+) -> tuple[list[list[str]], list[str]]:
     """Cut the audio that items ask about into ``audio/`` below *top*; return the items, and remarks on it."""
-    benchmark = benchmarks.find(target.name)
-    recordings = benchmark.recordings if benchmark is not None else {}
-    rate, channels = recordings.get("rate", RATE), recordings.get("channels")
-    cutting = partial(_cut, target=target.name, root=root, out=top, rate=rate, channels=channels)
+    cutting = partial(_cut, target=target.name, root=root, out=top)
     try:
         cutouts = [*parallel_map(cutting, texts, what="cutting audio")]
     except SeldioError as error:
@@ -276,7 +274,7 @@ def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | Bina
 
 def _chosen(
     batches: Sequence[QuestionBatch], made: QuestionBatch, options: QuestionOptions, weights: Mapping[str, int]
-) -> tuple[list[list[bytes]], Counter[str], list[str]]:
+) -> tuple[list[list[str]], Counter[str], list[str]]:
     """Return the texts to write by batch, how many there are of each task, and sentences on why there are fewer."""
     if not options.selects:
         return [batch.texts for batch in batches], made.asked, []
@@ -303,11 +301,9 @@ def _chosen(
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def _written(texts: Sequence[bytes], target: ItemFormat) -> bytes:
+def _written(texts: Sequence[str], target: ItemFormat) -> bytes:
     if isinstance(target, JsonItems):
-        layout = target.layout
-        head, joint, tail = (text.encode() for text in (layout.head, layout.joint, layout.tail))
-        return head + joint.join(texts) + tail if texts else layout.file([]).encode()
+        return target.layout.file(texts).encode()
     items = [Item.model_validate_json(text) for text in texts]
     if target.name == RUSSIAN:  # running numbers of 32 bits, as the benchmark has; the hash of the content: ``meta``
         metas = [{**((item.extra or {}).get("meta") or {}), "qa_id": f"qa_{int(item.id):x}"} for item in items]  # type: ignore[dict-item]

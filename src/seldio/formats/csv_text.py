@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Literal, NamedTuple
@@ -107,11 +107,6 @@ class CsvLayout:
         newline = max(("\n", "\r\n", "\r"), key=newlines.count)
         quoted = bool(rows) and all(cell.quoted for row in rows for cell in row.cells)
         return CsvLayout(bom, newline, not rows or rows[-1].newline != "", quoted)
-
-    @staticmethod
-    def stored(value: object) -> CsvLayout:
-        """Return the layout of the fields in *value*; the plain one where it is none."""
-        return CsvLayout(**value) if isinstance(value, Mapping) else PLAIN
 
 
 PLAIN = CsvLayout()

@@ -41,8 +41,7 @@ _TOP = ("id", "input", "choices", "target", "sandbox", "files", "setup", "descri
 
 def _inspect(flat: Flat) -> dict[str, Any]:
     remaining = dict(flat)
-    audio, question = remaining.pop("audio", None), remaining.pop("question", "")
-    audio = audio if isinstance(audio, list) else [] if audio is None else [audio]
+    audio, question = remaining.pop("audio", []), remaining.pop("question", "")
     sounds = [{"type": "audio", "audio": path, "format": path.rpartition(".")[2].lower()} for path in audio]
     asked = [{"role": "user", "content": [*sounds, {"type": "text", "text": question}]}]
     given = remaining.pop("input", None)  # kept where it says more than that

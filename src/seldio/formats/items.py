@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats.base import Format, Ints, Place, Reading
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, table_of
@@ -103,6 +102,9 @@ class ItemFormat(Format):
     counts: tuple[int, ...] = ()  # how many options a question may have; empty for any number
     #: fields that it holds but whoever reads it takes no notice of, with the reason: a loss, though they are there
     ignored: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    sounds: tuple[str, ...] = ()  # suffixes of the recordings that it takes; of any kind if empty
+    #: makes options of the answers that a question holds besides the right one, None of those of too few
+    choices: Callable[[Item], list[str] | None] | None = None
     recording: tuple[str, ...] = ()  # further keys of a record that, with the audio, say which recording it is about
 
     @property
@@ -114,12 +116,6 @@ class ItemFormat(Format):
     def schema(self) -> pa.Schema:
         """The columns of its tables."""
         return ITEM_SCHEMA if self.holds == "items" else PREDICTION_SCHEMA
-
-    def check_kind(self, rows: Sequence[Row]) -> None:
-        """Raise DataError unless all *rows* are of the kind that this format holds."""
-        for number, row in enumerate(rows):
-            if not isinstance(row, self.model):
-                raise DataError(f"{self.name} holds {self.holds}; row {number + 1} is {type(row).__name__}")
 
     @abstractmethod
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
@@ -139,18 +135,6 @@ class ItemFormat(Format):
     def doubtful(self, table: pa.Table) -> Ints:
         """Return the numbers of rows that may come back otherwise than they are; all others surely do as they are."""
         return np.arange(len(table))
-
-    def marked(self, table: pa.Table) -> pa.Table:
-        """Return *table* with what tells files of this format from others, empty as it is, where rows lack it."""
-        return table
-
-    def refusal(self, table: pa.Table) -> str | None:  # noqa: ARG002 - few formats refuse any
-        """Return why rows that have all that is needed cannot be written all the same; None where they can."""
-        return None
-
-    def choices(self, row: Row) -> list[str] | None:  # noqa: ARG002 - few formats hold any
-        """Return the options, made from the answers that a row holds besides the right one; None if there are none."""
-        return None
 
     def meant(self, answer: str, options: Sequence[str]) -> set[int]:
         """Return the numbers of the *options* that the right *answer* of a question in this format may mean."""

@@ -37,7 +37,7 @@ from seldio.schema.qa import (
     table_of_columns,
     wrong_rows,
 )
-from seldio.text import clipped, json_text, kind_of, listed, plural
+from seldio.text import clipped, json_text, kind_of, plural
 
 _SCALARS = (int, float)
 _ABSENT: Any = object()
@@ -68,7 +68,7 @@ class JsonItems(ItemFormat):
     sure: tuple[str, ...] = ()  # and, for full certainty, one of these
     #: with one of these, which no other format has, those of *never* are taken for further keys
     unique: tuple[str, ...] = ()
-    #: fields whose keys tell the format, with the values that say nothing, see :meth:`marked`
+    #: fields whose keys tell the format, with the values that say nothing, written where nothing else tells it
     empty: Mapping[str, object] = dataclasses.field(default_factory=dict)
     layout: Layout = dataclasses.field(default_factory=Layout)  # of a new file
     closed: bool = False  # whether other keys are wrong
@@ -80,7 +80,6 @@ class JsonItems(ItemFormat):
     pack: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     unpack: Callable[[dict[str, Any]], dict[str, Any]] = dict
     inside: Mapping[str, Pointer] = dataclasses.field(default_factory=dict)
-    sounds: tuple[str, ...] = ()  # suffixes of the recordings that it takes; of any kind if empty
     besides: tuple[str, ...] = dataclasses.field(init=False, default=())
     _fields: Mapping[str, str] = dataclasses.field(init=False, default_factory=dict)  # of keys that have one
 
@@ -122,11 +121,7 @@ class JsonItems(ItemFormat):
     def write(self, rows: Sequence[Row] | pa.Table, origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
         stored: Mapping[str, Any] = origin or {}
-        layout = layout_of(stored.get("layout"), self.layout)
-        try:
-            table = table_of(rows, self.model)
-        except (ValueError, OverflowError):  # the text of the record says what it is that nothing can hold
-            return layout.file([layout.record(self.record(row.model_dump())) for row in rows]).encode()
+        layout, table = layout_of(stored.get("layout"), self.layout), table_of(rows, self.model)
         layout = layout if layout.joint or len(table) == 1 else self.layout  # one record may have no place for others
         layouts = [dataclasses.replace(layout, order=tuple(order)) for order in stored.get("orders", ())]
         layout_of_id = {id: layouts[number] for id, number in (stored.get("order_of") or {}).items()}
@@ -193,25 +188,6 @@ class JsonItems(ItemFormat):
         further = pc.struct_field(pc.list_flatten(events), "extra").is_valid()
         return np.union1d(rows, pc.list_parent_indices(events).filter(further))
 
-    def marked(self, table: pa.Table) -> pa.Table:
-        """See :meth:`ItemFormat.marked`."""
-        for field, value in self.empty.items():
-            (number,) = (number for number, name in enumerate(table.schema.names) if name == field)
-            empty = pa.scalar(value, table.schema.field(field).type)
-            full = pc.coalesce(table.column(field), empty)
-            table = table.set_column(number, table.schema.field(field), full)
-        return table
-
-    def refusal(self, table: pa.Table) -> str | None:
-        """See :meth:`ItemFormat.refusal`."""
-        if not self.sounds:
-            return None
-        names = pc.list_flatten(table.column("audio"))
-        taken = pc.match_substring_regex(names, rf"(?i)\.(?:{'|'.join(self.sounds)})$")
-        other = names.filter(pc.invert(taken)).unique().to_pylist()
-        kinds = " and ".join(self.sounds)
-        return f"it takes {kinds} recordings, not {listed(other, 3)}: convert the recordings" if other else None
-
     def fields(self, records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
         """Return the values of records with the same flat keys, by field, unchecked: the inverse of :meth:`record`."""
         by_key: dict[str, Sequence[Any]]
@@ -245,14 +221,14 @@ class JsonItems(ItemFormat):
 
     def written(self, field: str, value: Any, more: Any) -> Any:
         """Return the value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
-        if field == "audio" and not self.closed:
+        if field == "audio" and not self.closed and self.pack is None:
             return value if value == more else value[0] if len(value) == 1 else value or None
         if field == "answer_meta":
             filled = {key: member for key, member in value.items() if member is not None}
             return filled | more if isinstance(more, dict) else filled
         if field == "events":
             if self.closed:
-                return _without_none(value)
+                return [{key: member for key, member in event.items() if member is not None} for event in value]
             proofs = self.proofs.items()
             return [
                 {key: event[name] for key, name in proofs if event[name] is not None} | (event["extra"] or {})
@@ -303,14 +279,6 @@ def _proof(names: Mapping[str, str], event: dict[str, Any]) -> dict[str, Any]:
     return renamed | ({"extra": extra} if extra else {})
 
 
-def _without_none(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_none(member) for member in value]
-    if isinstance(value, dict):
-        return {key: member for key, member in value.items() if member is not None}
-    return value
-
-
 # --- reading ---------------------------------------------------------------------------------------
 
 
@@ -320,9 +288,7 @@ class _Reader:
         self.id_key = format.key_of("id", {})
         self.whole_ids = format.numbered or format.holds == "predictions"  # whether ids may be whole numbers
         self.numbers = np.zeros(0, np.int64)  # of the record of each row
-        self.absent: dict[str, list[int]] = {key: [] for key in format.useful}  # numbers of records without them
-        self.numbered: list[int] = []  # of those whose id is a number
-        self.warned: list[int] = []  # of those whose id is a whole number, of predictions
+        self.numbered: dict[int, type] = {}  # the kinds of ids that are numbers, by the number of the record
         self.shapes: dict[tuple[str, ...], list[int]] = {}  # numbers of records by their keys
 
     @uncollected()
@@ -335,15 +301,16 @@ class _Reader:
             tables.append(table)
             numbers.append(run.first + places)
         self.numbers = np.concatenate(numbers)
-        for key, without in self.absent.items():
+        for key, hint in self.format.useful.items():
+            without = [number for keys, numbers in self.shapes.items() if key not in keys for number in numbers]
             if without:
-                message, hint = f"{key} is missing{_in(without)}", self.format.useful[key]
-                self.report("SYN215", message, self.records[min(without)], (), hint)
-        if self.warned:
-            first = self.records[min(self.warned)]
+                self.report("SYN215", f"{key} is missing{_in(without)}", self.records[min(without)], (), hint)
+        whole = [number for number, kind in self.numbered.items() if kind is int]
+        if whole and not self.format.numbered and self.format.holds == "predictions":
+            first = self.records[min(whole)]
             pointer = self.format.place_of("id", first.value)
             text = clipped(first.locate(pointer).value, 30)
-            message = f"{self.id_key} is the number {text}{_in(self.warned)}"
+            message = f"{self.id_key} is the number {text}{_in(whole)}"
             hint = f'it is read as the id "{text}": ids of questions are text, so write it in quotes'
             self.report("SYN216", message, first, pointer, hint)
         return pa.concat_tables(tables)
@@ -395,12 +362,8 @@ class _Reader:
         """Record the keys of records that became rows, and which of them have numbers as ids."""
         self.shapes.setdefault(keys, []).extend(numbers)
         if not {*map(type, ids)}.isdisjoint(_SCALARS):
-            kinds = [*zip(map(type, ids), numbers, strict=True)]
-            self.numbered += [number for kind, number in kinds if kind in _SCALARS]
-            if not self.format.numbered and self.format.holds == "predictions":
-                self.warned += [number for kind, number in kinds if kind is int]
-        for key, without in self.absent.items():
-            without += numbers if key not in keys else ()
+            kinds = zip(numbers, map(type, ids), strict=True)
+            self.numbered |= {number: kind for number, kind in kinds if kind in _SCALARS}
 
     def lacking(self, keys: Collection[str]) -> list[str]:
         return [key for key in self.format.required if key not in {*keys, *self.format.named_in(keys)}]

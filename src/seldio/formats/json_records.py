@@ -60,7 +60,7 @@ class Layout:
         base = self.lead.rpartition("\n")[2]
         return self.lead + text.replace("\n", self.eol + base)
 
-    def file(self, records: list[str]) -> str:
+    def file(self, records: Sequence[str]) -> str:
         """Return the file of the texts of its records."""
         if not records:
             return f"{self.head}{self.tail}" if self.head else ""
@@ -82,7 +82,6 @@ _RECORD = ("id", "qa_id", "audio_path", "question", "prediction")
 _PREFIX = 1 << 16
 _INSIDE = re.compile(r'"(?:records|data|samples)"\s*:\s*\[\s*(?=\{)')
 _KEY = re.compile(r'"([^"\\]{1,80})"\s*:')
-_DECODER = json.JSONDecoder()
 #: Records, and bytes of lines, that are read at a time.
 _RUN = 1 << 13
 _RUN_BYTES = 1 << 20
@@ -119,8 +118,7 @@ class Records:
                 yield Run(first, records[first : first + _RUN], ())
             return
         first, start = 0, 0
-        values = proven([_first(self.data)[1]])
-        if not (values and type(values[0]) is dict) and (self.reader.wide() or self.reader.one_document()):
+        if self.reader.wide() or self.reader.one_document():
             return
         while start < len(self.data):
             end = self.data.find(b"\n", start + _RUN_BYTES) + 1 or len(self.data)
@@ -249,7 +247,7 @@ def _peek(head: bytes) -> frozenset[str]:
 
 def _keys(text: str, start: int) -> frozenset[str]:
     try:
-        value, _ = _DECODER.raw_decode(text, start)
+        value, _ = LENIENT.raw_decode(text, start)
     except (ValueError, RecursionError):
         return frozenset(_KEY.findall(text, start))
     return frozenset(value)

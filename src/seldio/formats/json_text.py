@@ -448,7 +448,7 @@ class JsonReader:
         """Return whether the file is an array on a line, or JSON over several lines: one finding for it all."""
         start = self.data.rfind(b"\n", 0, len(self.data) - len(self.data.lstrip())) + 1
         line = self.data.count(b"\n", 0, start) + 1
-        raw = self.data[start:].partition(b"\n")[0]
+        raw = io.BytesIO(self.data[start:]).readline().removesuffix(b"\n")  # without a copy of the other lines
         values = proven([raw])
         if values is not None:
             return self.array(JsonDocument(values[0], JsonSource(raw.decode(), self.path, line)))

@@ -175,7 +175,6 @@ class MeraFormat(ItemFormat):
 
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`; a record is as it was written, if that still means the same."""
-        rows = [row for row in rows if isinstance(row, self.model)]
         hidden = bool(rows) and all(isinstance(row, Item) and row.answer is None for row in rows)
         layout = layout_of((origin or {}).get("layout"), self.layouts[hidden])
         hub = (origin or {}).get("hub") is True

@@ -110,9 +110,9 @@ class CsvItems(ItemFormat):
 
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`; with an origin, columns, quotes and line ends are those of the origin."""
-        self.check_kind(rows)
+        stored: Mapping[str, Any] = origin or {}
         table = [self.cells(row) for row in rows]
-        header, layout = (origin or {}).get("header"), CsvLayout.stored((origin or {}).get("layout"))
+        header, layout = stored.get("header"), CsvLayout(**stored.get("layout", {}))
         names = dict.fromkeys(header if isinstance(header, list) else self.columns)
         for cells in table:
             names.update(dict.fromkeys(cells))
@@ -142,6 +142,14 @@ def keyword_cell(item: Item) -> str:
 _ONE_SIDED = ("Audio-Only Answer", "Speech-Only Answer")
 
 
+def _choices(row: Item) -> list[str] | None:
+    """Return the right answer and the two of somebody who heard sound alone or speech alone, shuffled by the id."""
+    answers = {str(text) for text in map((row.extra or {}).get, _ONE_SIDED) if text}
+    if row.answer is None or len(answers - {row.answer}) != len(_ONE_SIDED):
+        return None
+    return sorted({row.answer, *answers}, key=lambda text: sha256(f"{row.id} {text}".encode()).digest())
+
+
 class Jasco(CsvItems):
     """JASCO's questions; the descriptions of sound and speech and the single-modality answers are in ``extra``."""
 
@@ -152,14 +160,6 @@ class Jasco(CsvItems):
         meta = {"keywords": words} if words else None
         fields = {"id": id, "audio": [implied_path(str(id))], "question": QUESTION, "answer": answer}
         return {**fields, "answer_meta": meta, "extra": extra}
-
-    def choices(self, row: Item | Prediction) -> list[str] | None:
-        """Return the right answer and the two of somebody who heard sound alone or speech alone, shuffled by the id."""
-        extra = row.extra or {}
-        answers = {str(text) for text in (extra.get(name) for name in _ONE_SIDED) if text}
-        if not isinstance(row, Item) or row.answer is None or len(answers - {row.answer}) != len(_ONE_SIDED):
-            return None
-        return sorted({row.answer, *answers}, key=lambda text: sha256(f"{row.id} {text}".encode()).digest())
 
     def cells(self, row: Row) -> dict[str, str | None]:
         """See :meth:`CsvItems.cells`."""
@@ -203,6 +203,7 @@ JASCO = Jasco(
     columns=("audio_id", "Audio", "Speech", "Audio-Only Answer", "Speech-Only Answer", "Correct Answer", KEYWORDS),
     fields={"id": "audio_id", "audio": "audio_id", "answer": "Correct Answer", "answer_meta": KEYWORDS},
     nullable="Correct Answer",
+    choices=_choices,
     source=_SOURCE,
     note="The question and the path of the recording are implied; every item is asked with all eight instructions.",
 )
