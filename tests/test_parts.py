@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import seldio
 import seldio.catalogues as cutting
 from seldio import synth, validate
+from seldio.catalogues.parts import Part
 from seldio.conversion import questions
 from seldio.formats import get
 from seldio.parallel import running
@@ -33,7 +34,7 @@ from seldio.scores.seld.score_labels import SeldOptions, score_labels
 def cut(size: int, held: bool) -> Iterator[None]:
     """Inside, data sets are cut into parts of *size* bytes, and files of questions are *held*, or read twice."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "CUT", size)
+        patch.setattr(Part.cut, "__defaults__", (size,))
         patch.setattr(cutting, "HOLD", held * (1 << 30))
         patch.setattr(joining, "PART", size)
         patch.setattr(questions, "PART", min(size, questions.PART))

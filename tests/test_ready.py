@@ -78,8 +78,8 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
 
-#: Without descriptions.
-EXAMPLES = [path for path in sorted(CASES.rglob("*")) if path.suffix != ".toml"]
+#: Without descriptions and meta files.
+EXAMPLES = [path for path in sorted(CASES.rglob("*")) if path.suffix not in (".toml", ".yaml")]
 
 
 @pytest.mark.parametrize("path", some(EXAMPLES, 32), ids=lambda path: str(path.relative_to(CASES)))

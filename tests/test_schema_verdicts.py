@@ -53,7 +53,9 @@ def agree(name: str, document: Any, path: Path) -> None:
 def document_of(name: str, path: Path) -> Any:
     text = path.read_text("utf-8-sig")
     if path.suffix == ".csv":
-        return list(csv.DictReader(io.StringIO(text)))
+        header, *rows = csv.reader(io.StringIO(text))
+        even = len({*header}) == len(header) and all(len(row) == len(header) for row in rows)
+        return [dict(zip(header, row, strict=True)) for row in rows] if even else None
     try:
         return (
             [json.loads(line) for line in text.splitlines() if line.strip()]
@@ -87,7 +89,7 @@ def examples() -> Iterator[Any]:
 def test_every_example(name: str, path: Path) -> None:
     document = document_of(name, path)
     if document is None:
-        pytest.skip("not JSON")
+        pytest.skip("no records")
     agree(name, document, path)
 
 
