@@ -27,7 +27,8 @@ def to_polar(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
     Returns:
         Azimuth in [-180, 180] and elevation in [-90, 90], of the same shape.
     """
-    x, y, z = (np.asarray(part, dtype=np.float64) for part in (x, y, z))
+    # contiguous, as numpy 1.24 rounds arctan2 of interleaved columns in another way
+    x, y, z = (np.asarray(part, np.float64, "C") for part in (x, y, z))
     azimuth = np.arctan2(y, x)
     elevation = np.arctan2(z, np.sqrt(x * x + y * y))
     return np.degrees(azimuth), np.degrees(elevation)
